@@ -148,12 +148,12 @@ test: ## Everything: check, and test-controlplane on a control plane that is bui
 
 .PHONY: test-controlplane
 test-controlplane: venv ## Contract and end-to-end tests on a real control plane
-	@$(PYTEST) -n $(CONTROL_PLANES) --dist worksteal -m controlplane $(ON_CONTROL_PLANES)
+	@$(PYTEST) -n $(CONTROL_PLANES) --dist worksteal -m "controlplane and not nightly" $(ON_CONTROL_PLANES)
 
 # Minutes for each, and no part of test.
 .PHONY: test-nightly
-test-nightly: venv ## Storms with further trouble, the chart, a walk of two pods, many worlds beside a drain
-	@$(PYTEST) -m nightly tests/e2e/nightly tests/property/walk tests/property/dominance
+test-nightly: venv stack ## Storms with further trouble, the chart, slow drains, walks, worlds beside a drain, a day
+	@$(PYTEST) -m nightly tests
 
 .PHONY: stack
 stack: venv-ministack venv-localstack venv-runtime venv-command build ## Build the stack, and make what its tests run on
@@ -161,7 +161,7 @@ stack: venv-ministack venv-localstack venv-runtime venv-command build ## Build t
 
 .PHONY: test-stack
 test-stack: venv stack ## The built stack on ministack, and on a real control plane
-	@$(PYTEST) -m stack tests/stack
+	@$(PYTEST) -m "stack and not nightly" tests/stack
 
 # Debian's Chromium, which root installs where it is missing; who is not root is told how.
 .PHONY: test-browser
@@ -215,6 +215,13 @@ dist: venv layer-zip ## Make the wheel with the layer in it, in dist/
 image-steps: ## Go through the steps of the Dockerfile with the wheel of dist/, without Docker
 	@tools/image-steps
 
+# It fails without Docker: a base without a digest is none.
+.PHONY: image-base
+image-base: ## Print the base of the image by its digest, as Docker looks it up
+	@tag=$$(sed -n 's/^ARG BASE=//p' Dockerfile) && \
+		digest=$$(docker buildx imagetools inspect "$$tag" --format '{{.Manifest.Digest}}') && \
+		echo "image=$$tag@$$digest"
+
 .PHONY: chart
 chart: venv ## Pack charts/evenkeel, in dist/
 	@"$$($(PYTHON) tools/control-plane --helm)/helm" package charts/evenkeel --destination dist
@@ -240,16 +247,19 @@ bench-readme: venv ## Measure what README and docs/cost.md show, on a quiet mach
 	-$(PYTHON) -m bench webhook paced --rounds 3
 	-$(PYTHON) -m bench gate
 	-$(PYTHON) -m bench plan
+	-$(PYTHON) -m bench worlds 5000
 	-$(PYTHON) -m bench strangers
 	-$(PYTHON) -m bench lists
 	$(PYTHON) -m bench cost
 
 .PHONY: requirements
 requirements: .venv-uv/.ready ## Pin requirements/*.txt again, for all platforms
-	@for lock in layer command dev sam ministack localstack runtime mutations uv; do \
+	@for lock in layer command image dev sam ministack localstack runtime mutations uv; do \
 		case $$lock in \
 			layer) from="--group layer" ;; \
 			command) from="pyproject.toml" ;; \
+			image) from="pyproject.toml --excludes requirements/image.excludes \
+				--constraint requirements/command.txt" ;; \
 			dev) from="pyproject.toml --group dev" ;; \
 			*) from="requirements/$$lock.in" ;; \
 		esac; \

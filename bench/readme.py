@@ -23,6 +23,9 @@ LATE: Final = "pods too late"
 IDLE: Final = "a month in which nothing happens"
 CURVES: Final = {"A": "Evenkeel", "A-drain": "kubectl drain", "A-deletion": "bare deletion"}
 
+WORLDS: Final = "5000"
+"""How many small random worlds README tells of."""
+
 HALVES: Final = ("A50", "A50-deletion")
 """The storm in which it is seldom the machine that is too slow."""
 
@@ -93,6 +96,7 @@ def _rows() -> Sequence[tuple[Sequence[tuple[str, str]], Row]]:
         ([("storm", size) for size in HALVES], _half),
         ([("storm", size) for size in CURVES], _storm),
         ([("storm", "D")], _slow),
+        ([("worlds", WORLDS)], _worlds),
         ([("webhook", "paced")], _creation),
         ([("cost", "us-east-1")], _cost),
     ]
@@ -142,6 +146,21 @@ def _slow(found: Found) -> Sequence[str]:
         SLOW.format(made / 30),
         "",
         f"{zero} at zero, at least {100 * share:.0f} % Ready, {_late(slow)}",
+    )
+
+
+def _worlds(found: Found) -> Sequence[str]:
+    worlds = found["worlds", WORLDS]
+    better, alike, worse = (
+        worlds.value(f"fare {each}") or 0 for each in ("better", "alike", "worse")
+    )
+    told = (
+        f"worse than a plain drain, or than nothing, in: {written(worse, '') if worse else 'none'}"
+    )
+    return (
+        f"{better + alike + worse:,.0f} small random worlds, each with one workload",
+        "",
+        f"{told if not worse else f'**{told}**'}; better in {written(better, '')}",
     )
 
 

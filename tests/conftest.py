@@ -7,7 +7,8 @@ from hypothesis import settings
 
 from tests.kit.control_plane import ControlPlane, Options
 
-settings.register_profile("default", deadline=None)  # how long it takes is bench's business
+# How long an example takes is bench's business.
+settings.register_profile("default", deadline=None, max_examples=15)
 settings.load_profile("default")
 
 

@@ -14,6 +14,7 @@ from bench.lab.lab import Lab
 CASES: Final = (
     "storm",
     "drainers",
+    "traffic",
     "webhook",
     "gate",
     "growth",
@@ -23,6 +24,7 @@ CASES: Final = (
     "options",
     "cold_start",
     "simulate",
+    "worlds",
     "cost",
 )
 """In the order of the page; the cost is reckoned from the others, so it is the last one."""

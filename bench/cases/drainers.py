@@ -24,7 +24,6 @@ from bench.lab.drainers import (
     Drainer,
     KubectlDrain,
     Site,
-    binaries,
 )
 from bench.lab.eviction_autoscaler import EvictionAutoscaler
 from bench.lab.lab import Lab
@@ -32,6 +31,7 @@ from bench.lab.manifests import NAMESPACE
 from bench.lab.sights import Sight, fewest, ready_seconds_lost
 from evenkeel.model import names
 from tests.kit import moto_server
+from tests.kit.drainers import binaries
 
 NOTES: Final = """\
 - Times are from the first pod that was released or told to go. *kubectl* is `kubectl drain`,

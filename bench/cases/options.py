@@ -67,13 +67,11 @@ class Way:
 
 
 def two_deployments(name: str) -> Sequence[Manifest]:
-    """One on on-demand of the floor's size, and one on spot."""
+    """One of the floor's size that requires on-demand, and one of the others that prefers spot."""
+    on_demand = {"nodeSelector": {LABEL: "ON_DEMAND"}}
     return [
-        deployment(f"{name}-{kind}", replicas, nodeSelector={LABEL: capacity}, **TIMES)
-        for kind, replicas, capacity in (
-            ("on-demand", FLOOR, "ON_DEMAND"),
-            ("spot", REPLICAS - FLOOR, "SPOT"),
-        )
+        deployment(f"{name}-on-demand", FLOOR, **on_demand, **TIMES),
+        deployment(f"{name}-spot", REPLICAS - FLOOR, affinity=rather_spot(), **TIMES),
     ]
 
 
@@ -91,21 +89,26 @@ def spread(name: str) -> Sequence[Manifest]:
     }
     constraint = {
         "maxSkew": REPLICAS - 2 * FLOOR,
+        "minDomains": 2,
         "topologyKey": LABEL,
         "whenUnsatisfiable": "DoNotSchedule",
         "matchLabelKeys": ["pod-template-hash"],
     }
-    clause = {"key": LABEL, "operator": "In", "values": ["SPOT"]}
-    preference = {"weight": 100, "preference": {"matchExpressions": [clause]}}
-    affinity = {"preferredDuringSchedulingIgnoredDuringExecution": [preference]}
     made = deployment(
         name,
         REPLICAS,
         topologySpreadConstraints=[constraint | selected, over_nodes | selected],
-        affinity={"nodeAffinity": affinity},
+        affinity=rather_spot(),
         **TIMES,
     )
     return [made]
+
+
+def rather_spot() -> Manifest:
+    """The affinity of a pod that prefers spot."""
+    clause = {"key": LABEL, "operator": "In", "values": ["SPOT"]}
+    preference = {"weight": 100, "preference": {"matchExpressions": [clause]}}
+    return {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [preference]}}
 
 
 def floored(name: str) -> Sequence[Manifest]:

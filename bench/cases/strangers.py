@@ -29,6 +29,7 @@ from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.telemetry.lambda_function import LambdaRecorder
 from evenkeel.handlers.interruption import build
+from evenkeel.ports import Ports
 from evenkeel.settings import InterruptionSettings, Mode
 from evenkeel_hosting.events import BATCH, REGION, Message, batch_event
 from evenkeel_runtime.kubeconfig import from_kubeconfig
@@ -116,12 +117,14 @@ def _handler(lab: Lab, url: str, printed: io.StringIO) -> Callable[[Sequence[str
     logger = Logger(service=f"strangers-{id(printed)}", location=None, stream=printed)
     handle = build(
         InterruptionSettings(mode=Mode.ACT, cluster_name="prod"),
-        from_kubeconfig(kubeconfig=str(kubeconfig)),
-        Ec2Instances(REGION, client),
+        Ports(
+            from_kubeconfig(kubeconfig=str(kubeconfig)),
+            Ec2Instances(REGION, client),
+            clock,
+            LambdaRecorder(clock, cluster="prod", mode="act", logger=logger),
+        ),
         queues,
         queues,
-        clock,
-        LambdaRecorder(clock, cluster="prod", mode="act", logger=logger),
     )
 
     def invoke(bodies: Sequence[str]) -> None:

@@ -18,7 +18,7 @@ from bench.lab.scenario import Scenario
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel_cli.headroom import printed
-from evenkeel_cli.headroom.sizing import MI, Room, Size
+from evenkeel_cli.headroom.sizing import MI, Kept, Room, Size
 from tests.kit.control_plane import HERE, ControlPlane, Options
 
 CAPACITY: Final = "node.kubernetes.io/capacity"
@@ -100,7 +100,7 @@ class Cluster:
     def _add_pause_pods(self) -> None:
         """As ``evenkeel headroom`` prints them, each as large as a pod of the storm."""
         room = Room(size=SIZE, placeholders=self.scenario.headroom)
-        made = printed.pause_pods(room, WELL_KNOWN, reserved=self.scenario.reserved)
+        made = printed.pause_pods(Kept(room), WELL_KNOWN, reserved=self.scenario.reserved)
         metadata = {"name": names.SYSTEM_NAMESPACE}
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
         self.control_plane.apply(namespace, *made)

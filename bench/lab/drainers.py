@@ -3,21 +3,18 @@
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Collection, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from bench.conditions import ROOT
 from bench.lab.manifests import NAMESPACE
 from evenkeel.model.names import RELEASED_FROM
 from tests.e2e.manifests import budget, deployment
 from tests.kit.control_plane import ControlPlane
+from tests.kit.drainers import binaries
 
 OLD: Final = "old"
 NEW: Final = "new"
-BUILDING: Final = 1200.0
 ENDING: Final = 15.0
 FILLING: Final = 120.0
 TAINT: Final = "RemovePodsViolatingNodeTaints"
@@ -181,11 +178,3 @@ class DeschedulerInBackground(Descheduler):
     """A pod whose owner asks for it is left to the webhook that refused its eviction."""
 
     features = ("--feature-gates=EvictionsInBackground=true",)
-
-
-@cache
-def binaries() -> Path:
-    """The directory of the drainers' binaries; they are built if they are not there."""
-    command = [sys.executable, str(ROOT / "tools" / "control-plane"), "--drainers"]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=BUILDING, check=True)
-    return Path(done.stdout.strip())

@@ -14,9 +14,9 @@ from unittest.mock import patch
 
 from bench.lab.sharing import sharing
 from evenkeel.handlers import Handler
+from evenkeel.ports import Ports
 from evenkeel.settings.handover import PODS_EACH
 from evenkeel_hosting import functions
-from evenkeel_hosting.functions import Ports
 
 
 class Stopwatch:

@@ -8,9 +8,10 @@ from typing import Any, Final
 import msgspec
 
 from bench.conditions import ROOT
-from bench.lab.drainers import Drainer, Site, binaries
+from bench.lab.drainers import Drainer, Site
 from bench.lab.manifests import NAMESPACE
 from tests.e2e.manifests import deployment
+from tests.kit.drainers import binaries
 
 POOL: Final = "default"
 GROUP: Final = "karpenter.sh"

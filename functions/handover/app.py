@@ -20,13 +20,12 @@ def assemble() -> Handler:
     return parts.telemetry.follow(
         build(
             settings,
-            parts.cluster,
-            Ec2Instances(parts.region),
+            parts.ports(
+                Ec2Instances(parts.region),
+                AutoScaling(parts.region) if settings.lifecycle_hook else None,
+                EventBus(parts.region),
+            ),
             SqsQueue(settings.wake_up_queue_url, parts.region),
-            parts.clock,
-            parts.telemetry.recorder,
-            AutoScaling(parts.region) if settings.lifecycle_hook else None,
-            notifications=EventBus(parts.region),
         )
     )
 

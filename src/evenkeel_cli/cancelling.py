@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from evenkeel.decisions.drain import writes
+from evenkeel.decisions.node import held
 from evenkeel.decisions.notice import mark
 from evenkeel.errors import ClusterError, ConflictError, InvalidError, NotFoundError
 from evenkeel.flows.reads import ask
@@ -28,10 +29,10 @@ def cancel(
     none if there was nothing to do. Raises NotFoundError without such a node, and the ClusterError
     of a write that failed.
     """
-    made: dict[str, Decision] = {}
+    made: dict[tuple[str, Verb], Decision] = {}
     for attempt in range(ATTEMPTS):
         decisions = _decide(cluster, node_name)
-        made |= {decision.subject.uid: decision for decision in decisions}
+        made |= {(decision.subject.uid, decision.verb): decision for decision in decisions}
         if not act or not decisions:
             break
         failures = [_apply(cluster, decision) for decision in decisions]
@@ -57,6 +58,8 @@ def _decide(cluster: Cluster, node_name: str) -> Sequence[Decision]:
                 node, Verb.LIFT, Reason.CANCELLED, "the notice was cancelled by hand", write=unmark
             )
         )
+    if held.bears_hold(node):
+        decisions.append(held.let_go(node))
     decisions += [
         Decision.about(
             pod,

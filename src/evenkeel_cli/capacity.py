@@ -19,3 +19,13 @@ def labels_in(environment: Mapping[str, str]) -> CapacityLabels:
         return settings.shared.CAPACITY_LABELS.read(environment)
     except SettingsError as error:
         raise BadInputError(str(error)) from None
+
+
+def advice(labels: CapacityLabels, label: str) -> str:
+    """What to do about a label, as key and value, that says neither spot nor on-demand."""
+    key, _, value = label.partition("=")
+    return (
+        f"if it means spot, set {settings.shared.CAPACITY_LABELS}={labels.naming(key, value)}; if"
+        f" on-demand, give there the value of {key} that means spot in its place, for each other"
+        " one is on-demand then"
+    )

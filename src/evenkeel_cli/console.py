@@ -39,6 +39,12 @@ def standard_error() -> Console:
     return PlainConsole(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
+def note(*notes: str) -> None:
+    """Print notes that are no result: a line for each, on standard error."""
+    for each in notes:
+        standard_error().print(f"note: {each}", style="yellow")
+
+
 def can_show_live(console: Console) -> bool:
     """Whether a picture that is painted again and again can be shown."""
     return console.is_terminal and not console.is_dumb_terminal

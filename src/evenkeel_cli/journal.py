@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from evenkeel.adapters.telemetry import decision_log
-from evenkeel.adapters.telemetry.decision_log import CountRecord, DecisionRecord
+from evenkeel.adapters.telemetry.decision_log import DecisionRecord
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import COUNT, Metric
 from evenkeel.model.pod_count import PodCount
 from evenkeel.ports import Clock
-from evenkeel_cli.output import Listing
+from evenkeel_cli import lines
+from evenkeel_cli.output import Listing, Output
 
 
 class DecisionList(Listing, frozen=True, kw_only=True):
@@ -92,6 +93,12 @@ class Journal:
         """The decisions as the decision log has them."""
         return [decision_log.record(e.decision, e.at, cluster, mode) for e in self.entries]
 
-    def count_records(self, cluster: str) -> Sequence[CountRecord]:
-        """The counts of pods as the decision log has them."""
-        return [decision_log.count_record(count, cluster) for count in self.pod_counts]
+
+def telling(output: Output, clock: Clock) -> Journal:
+    """A journal that prints each decision as it is made, by the time that has passed since now."""
+    began = clock.now()
+
+    def tell(entry: Entry) -> None:
+        output.tell(lines.of_decision(entry.decision, entry.at - began))
+
+    return Journal(clock, tell)

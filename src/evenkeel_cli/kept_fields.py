@@ -20,6 +20,7 @@ OF_A_SPEC: Final = frozenset(
         "preemptionPolicy",
         "priority",
         "priorityClassName",
+        "readinessGates",
         "resources",
         "restartPolicy",
         "schedulerName",

@@ -15,7 +15,7 @@ STYLES: Final = {
     verb: style
     for style, verbs in (
         ("yellow", (Verb.MARK, Verb.CORDON, Verb.DRAIN, Verb.RELAX)),
-        ("cyan", (Verb.RELEASE, Verb.PATCH_TEMPLATE)),
+        ("cyan", (Verb.RELEASE, Verb.PATCH_TEMPLATE, Verb.SEAT, Verb.LET_IN)),
         ("green", (Verb.EVICT, Verb.LIFT, Verb.COMPLETE, Verb.HOLD)),
         ("red", (Verb.DELETE, Verb.REJECT)),
         ("magenta", (Verb.ROLL_BACK, Verb.COOL_DOWN, Verb.TRY_AGAIN)),

@@ -1,6 +1,9 @@
 """What a polling process tells: one line per decision, with the time."""
 
+import os
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 from threading import Lock
 from typing import TextIO
@@ -18,13 +21,24 @@ class LineRecorder:
     """A Recorder that writes lines for people and for grep. Several threads may use it.
 
     ``2026-11-21T09:00:00.123Z evict  pod shop/web-1-abc: ReplacementAvailable: 4 available, 3
-    wanted``. Counts are not written; a note that says the same as the last one is left out.
+    wanted``. Counts are not written; a note that says the same as the last one is left out. A log
+    that cannot be written, on a full disk or without a reader, stops nobody's work.
     """
 
-    def __init__(self, clock: Clock, stream: TextIO | None = None) -> None:
-        """Write to ``stream``, standard output if it is None."""
+    def __init__(
+        self,
+        clock: Clock,
+        stream: TextIO | None = None,
+        on_loss: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Write to ``stream``, standard output if it is None.
+
+        ``on_loss`` is called for each line that is lost. The first time standard error is told.
+        """
         self._clock = clock
         self._stream = stream or sys.stdout
+        self._on_loss = on_loss
+        self._has_lost = False
         self._lock = Lock()
         self._last_note = ""
 
@@ -54,7 +68,7 @@ class LineRecorder:
     def flush(self) -> None:
         """Hand on what is buffered."""
         with self._lock:
-            self._stream.flush()
+            self._try("")
 
     def say(self, text: str) -> None:
         """A line about the process itself, written at once."""
@@ -64,7 +78,18 @@ class LineRecorder:
     def _write(self, text: str) -> None:
         line = visible(" ".join(text.split("\n")))
         with self._lock:
-            self._stream.write(f"{_stamp(self._clock.now())} {line}\n")
+            self._try(f"{_stamp(self._clock.now())} {line}\n")
+
+    def _try(self, text: str) -> None:
+        """Write a line, or flush where there is none."""
+        try:
+            self._stream.write(text) if text else self._stream.flush()
+        except OSError as error:
+            self._on_loss()
+            if not self._has_lost:
+                self._has_lost = True
+                with suppress(OSError):
+                    os.write(2, f"the log cannot be written: {error.strerror}\n".encode())
 
 
 def _stamp(time: datetime) -> str:

@@ -1,5 +1,6 @@
 """The namespace that a person names: it has to be there."""
 
+from collections.abc import Iterable
 from contextlib import suppress
 
 from evenkeel.errors import ForbiddenError
@@ -10,6 +11,12 @@ from evenkeel.model.request import Get, List, Selection
 from evenkeel.ports import Cluster
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.suggesting import did_you_mean
+from evenkeel_sandbox.snapshot_cluster import UNKNOWN
+
+
+def unseen(spaces: Iterable[Namespace]) -> frozenset[str]:
+    """The names of those that a snapshot lacks."""
+    return frozenset(each.name for each in spaces if each.metadata.labels == UNKNOWN)
 
 
 def check(cluster: Cluster, name: str) -> None:

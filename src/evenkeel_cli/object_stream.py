@@ -35,22 +35,28 @@ def objects(stream: BinaryIO) -> Iterator[Any]:
     end.
     """
     text = _Text(stream)
-    yield from _items(text)
+    cut = dict[str, bool]()
+    yield from _items(text, cut)
     while text.next():
-        yield from _items(text)
+        yield from _items(text, cut)
+    if any(cut.values()):
+        raise NoListError("it is a part of one: `metadata.continue` says that more follows")
 
 
-def _items(text: "_Text") -> Iterator[Any]:
+def _items(text: "_Text", cut: dict[str, bool]) -> Iterator[Any]:
+    """The items of a list; of each kind of list is noted whether the last one is a part."""
     if text.next() != "{":
         text.value()
         raise NoListError("it is not an object with `items`")
-    kind, has_items = None, False
+    kind, has_items, metadata = None, False, None
     for key in text.fields():
         if key == "items":
             has_items = True
             yield from text.elements()
         elif key == "kind":
             kind = text.value()
+        elif key == "metadata":
+            metadata = text.value()
         else:
             text.value()
     if not isinstance(kind, str) or not has_items:
@@ -58,6 +64,7 @@ def _items(text: "_Text") -> Iterator[Any]:
         raise NoListError(f"it has no field `{missing}`")
     if not kind.endswith("List"):
         raise NoListError(f"it is a {kind}, not a List")
+    cut[kind] = isinstance(metadata, dict) and bool(metadata.get("continue"))
 
 
 class _Text:

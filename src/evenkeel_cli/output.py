@@ -7,7 +7,7 @@ the schema of every kind, made of the same types.
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Literal
 
 import click
@@ -39,13 +39,15 @@ class ObjectItem(Item, frozen=True, kw_only=True):
 class Listing(Item, frozen=True, kw_only=True, tag_field="kind", tag=True):
     """Everything that a command found, of one kind, which is the class's name.
 
-    ``columns`` are how people see the items.
+    ``columns`` are how people see the items. ``summary`` are the sentences that they read beside
+    them.
     """
 
     columns: ClassVar[Columns[Any]] = ()
 
     api_version: Literal["evenkeel.dev/v1"] = "evenkeel.dev/v1"
     items: Sequence[Any]
+    summary: Sequence[str] = ()
 
 
 NAMESPACE: Final = Column[ObjectItem]("NAMESPACE", lambda item: item.subject.namespace)
@@ -56,26 +58,43 @@ WORKLOAD: Final = Column[ObjectItem]("WORKLOAD", lambda item: words.short_name(i
 class Output:
     """Where a result goes, and the format that ``-o`` names.
 
-    Sentences, tables and lines are for people, and not printed where a program wants data; what is
-    dumped is for programs alone.
+    Tables and lines are for people, and not printed where a program wants data; what is dumped is
+    for programs alone, with the sentences that were said before.
     """
 
     form: str
     console: Console
+    said: list[str] = field(default_factory=list)
 
     @property
     def is_for_people(self) -> bool:
         """Whether tables and sentences are wanted, and not data."""
         return self.form in TABLES
 
-    def show(self, listing: Listing, sentences: Iterable[str] = (), *, namespace: str = "") -> None:
-        """Print a result: a table and sentences below it, or data.
+    def show(
+        self,
+        listing: Listing,
+        sentences: Iterable[str] = (),
+        *,
+        headline: str = "",
+        rows: Sequence[Any] | None = None,
+        namespace: str = "",
+    ) -> None:
+        """Print a result: a headline, a table and sentences below it, or data.
 
+        Each item has a row, unless ``rows`` are others; without one there is no table.
         ``namespace``: the only one that is shown, which then has no column.
         """
-        self.table(listing.columns, listing.items, namespace=namespace)
+        rows = listing.items if rows is None else rows
+        above = [headline] if headline else []
+        for sentence in above:
+            self.say(sentence, hang=2)
+        if rows:
+            if above:
+                self.say()
+            self.table(listing.columns, rows, namespace=namespace)
         for i, sentence in enumerate(sentences):
-            if i == 0:
+            if i == 0 and rows:
                 self.say()
             self.say(sentence, hang=2)
         self.dump(listing, of_all=not namespace)
@@ -101,9 +120,12 @@ class Output:
     def say(self, sentence: str = "", style: str = "", *, hang: int = 0) -> None:
         """Print a sentence, on a terminal over as many lines as it takes.
 
-        The lines after the first begin ``hang`` blanks further right.
+        The lines after the first begin ``hang`` blanks further right. A program reads it in the
+        result that is dumped next.
         """
-        if self.is_for_people:
+        if not self.is_for_people:
+            self.said.extend(filter(None, [sentence]))
+        else:
             for line in wrapped(self.console, sentence, hang):
                 self.console.print(line, style=style, soft_wrap=True)
 
@@ -118,7 +140,9 @@ class Output:
         ``is_one_of_many``: others follow, of JSON one a line. ``of_all``: its objects may be of
         several namespaces, which their names begin with then.
         """
-        data = {"apiVersion": listing.api_version, **msgspec.to_builtins(listing)}
+        whole = msgspec.structs.replace(listing, summary=[*listing.summary, *self.said])
+        self.said.clear()
+        data = {"apiVersion": listing.api_version, **msgspec.to_builtins(whole)}
         match self.form:
             case "json":
                 click.echo(json.dumps(data, indent=None if is_one_of_many else 2))

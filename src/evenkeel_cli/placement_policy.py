@@ -15,7 +15,9 @@ import msgspec
 from evenkeel.decisions.placement.clauses import bears_spot, not_spot, rather_spot
 from evenkeel.decisions.placement.patch import DELETION_COST
 from evenkeel.decisions.placement.scope import BY_AFFINITY
+from evenkeel.decisions.placement.spreads import IGNORE
 from evenkeel.model import names
+from evenkeel.model.affinity import DO_NOT_SCHEDULE
 from evenkeel.model.capacity import (
     ON_DEMAND_VALUES,
     WELL_KNOWN,
@@ -114,7 +116,8 @@ def _conditions(labels: CapacityLabels) -> Mapping[str, str]:
         ),
         "is-not-placed-by-its-template": (
             "!object.spec.?topologySpreadConstraints.orValue([]).exists(s,"
-            f" s.topologyKey in {_cel(labels.keys)})"
+            f" s.whenUnsatisfiable == {_cel(DO_NOT_SCHEDULE)} && s.topologyKey in"
+            f" {_cel(labels.keys)})"
         ),
     }
 
@@ -131,18 +134,29 @@ def _variables(labels: CapacityLabels, kinds: Iterable[Resource]) -> Mapping[str
             size(variables.owner) == 0 ? '' :
                 {_cel([_kind(each) for each in kinds])}
                 .filter(k, variables.owner[0].startsWith(k + '/')).join()""",
-        # Its floor: of the pod template, else of the namespace, else the default.
+        # Its floor: of the pod template, else of the namespace, as far as they can be read; else
+        # the default, or all where something is said that cannot be read.
         "said": f"""\
-            object.metadata.?annotations[?{key}].or(
-                namespaceObject.metadata.?annotations[?{key}]).orValue('').trim()""",
-        "isAsked": f"variables.said.matches({_cel(FLOORS)})",
-        "floor": f"variables.isAsked ? variables.said : {_cel(MAJORITY)}",
+            [?object.metadata.?annotations[?{key}], ?namespaceObject.metadata.?annotations[?{key}]]
+                .map(said, said.trim())""",
+        "read": f"variables.said.filter(said, said.matches({_cel(FLOORS)}))",
+        "isAsked": "size(variables.read) > 0",
+        "isUnknown": "size(variables.said) > 0 && !variables.isAsked",
+        "floor": f"""\
+            variables.isAsked ? variables.read[0] : variables.isUnknown ? 'all' :
+                {_cel(MAJORITY)}""",
         "inGang": f"""\
             object.spec.?schedulingGroup.?podGroupName.orValue('') != '' ||
             {_cel([*LABELS, SET_NAME])}
                 .exists(l, object.metadata.?labels[?l].orValue('') != '')""",
+        "isForAll": f"""\
+            size(variables.said) == 0 && !variables.inGang &&
+            variables.kind == {_cel(_kind(StatefulSet.resource))} &&
+            namespaceObject.metadata.?annotations[?{_cel(names.DEFAULT_FLOORS)}]
+                .orValue('').lowerAscii() == {_cel(names.REQUIRED)}""",
         "isNone": """\
-            variables.inGang && !variables.isAsked || variables.floor.matches('^(none|0+%?)$')""",
+            variables.inGang && size(variables.said) == 0 ||
+                variables.floor.matches('^(none|0+%?)$')""",
         "isAll": """\
             variables.inGang ? !variables.isNone : variables.floor.matches('^(all|100%)$')""",
         # The ordinal of a StatefulSet's pod, by its label, else by its name; none if neither tells.
@@ -166,6 +180,7 @@ def _variables(labels: CapacityLabels, kinds: Iterable[Resource]) -> Mapping[str
         "isBound": f"object.spec.?affinity.?nodeAffinity.?{REQUIRED}.hasValue()",
         "terms": f"""\
             object.spec.?affinity.?nodeAffinity.?{REQUIRED}.?nodeSelectorTerms.orValue([])""",
+        "preferred": f"object.spec.?affinity.?nodeAffinity.?{PREFERRED}",
         **_own_rules(labels),
         "isOfOneNode": f"""\
             variables.selector[?{_cel(names.HOSTNAME)}].orValue('') != '' ||
@@ -183,17 +198,18 @@ def _variables(labels: CapacityLabels, kinds: Iterable[Resource]) -> Mapping[str
                 variables.isNone ? 'spot' :
                 variables.isAll ? {on_demand} : '') :
             (variables.kind == {_cel(_kind(StatefulSet.resource))} ?
-                variables.isInFloor : variables.isAsked && !variables.isNone) ?
+                variables.isInFloor : size(variables.said) > 0 && !variables.isNone) ?
                 {on_demand} : 'spot'""",
         "capacity": f"""\
             !variables.mayBeSpot || !variables.mayBeOnDemand ? '' :
-            variables.isAsked || variables.inGang ||
+            variables.isAsked || variables.isForAll || variables.inGang ||
             object.spec.?schedulerName.orValue('') in {_cel(sorted(BY_AFFINITY))} ?
                 variables.wanted : ''""",
-        "isRequired": f"variables.capacity == {on_demand} && variables.isAsked",
+        "isRequired": f"""\
+            variables.capacity == {on_demand} && (variables.isAsked || variables.isForAll)""",
         "note": f"""\
             '{{"v":{VERSION},"as":"' + variables.capacity +
-            (variables.capacity == {on_demand} && !variables.isAsked ?
+            (variables.capacity == {on_demand} && !variables.isRequired ?
                 '","preferred":true}}' : '"}}')""",
         "isAgain": f"""\
             object.metadata.?annotations[?{_cel(names.PLACED)}].orValue('') == variables.note""",
@@ -201,11 +217,28 @@ def _variables(labels: CapacityLabels, kinds: Iterable[Resource]) -> Mapping[str
 
 
 def _own_rules(labels: CapacityLabels) -> Mapping[str, str]:
-    """Which capacity types its node selector and required affinity allow: see ``allowed_by``."""
-    is_spot, is_on_demand = _meant(labels)
+    """Which capacity types its node selector and required affinity allow: see ``allowed_by``.
 
-    def allows(value: str, meant: str, kept_off: str) -> str:
-        return dedent(f"""\
+    And which its preferred affinity is for: see ``preferred_by``.
+    """
+    is_spot, is_on_demand = _meant(labels)
+    off_spot = is_spot.replace("KEY", "c.key")
+    off_on_demand = f"v.lowerAscii() in {_cel(sorted(ON_DEMAND_VALUES))}"
+
+    def term(value: str, meant: str, kept_off: str) -> str:
+        """Whether a term ``t`` allows a type."""
+        return f"""\
+            (t.?matchExpressions.orValue([])
+                    .exists(c, c.key == variables.lent && c.operator == 'In') ?
+                t.matchExpressions.filter(c, c.key == variables.lent && c.operator == 'In')[0]
+                    .values.exists(v, (v == 'true') == {value}) :
+                t.?matchExpressions.orValue([]).filter(c, c.key in variables.keys).all(c,
+                    c.operator == 'In' ? c.values.exists(v,
+                        {meant.replace("KEY", "c.key")}) :
+                    c.operator == 'NotIn' ? !c.values.exists(v, {kept_off}) : true))"""
+
+    def allows(value: str, meant: str, each: str) -> str:
+        return f"""\
             (variables.lent in variables.selector ?
                 (variables.selector[variables.lent] == 'true') == {value} :
                 variables.keys.all(k, !(k in variables.selector) ||
@@ -213,21 +246,24 @@ def _own_rules(labels: CapacityLabels) -> Mapping[str, str]:
                         {meant.replace("KEY", "k")}))) &&
             (!variables.isBound || variables.terms.exists(t,
                 size(t.?matchExpressions.orValue([])) + size(t.?matchFields.orValue([])) > 0 &&
-                (t.?matchExpressions.orValue([])
-                        .exists(c, c.key == variables.lent && c.operator == 'In') ?
-                    t.matchExpressions.filter(c, c.key == variables.lent && c.operator == 'In')[0]
-                        .values.exists(v, (v == 'true') == {value}) :
-                    t.?matchExpressions.orValue([]).filter(c, c.key in variables.keys).all(c,
-                        c.operator == 'In' ? c.values.exists(v,
-                            {meant.replace("KEY", "c.key")}) :
-                        c.operator == 'NotIn' ? !c.values.exists(v, {kept_off}) : true))))""")
+                {_inside(each, 16)}))"""
 
-    off_spot = is_spot.replace("KEY", "c.key")
-    off_on_demand = f"v.lowerAscii() in {_cel(sorted(ON_DEMAND_VALUES))}"
+    spot = term("true", is_spot, off_spot)
+    on_demand = term("false", is_on_demand, off_on_demand)
     return {
-        "mayBeSpot": allows("true", is_spot, off_spot),
-        "mayBeOnDemand": allows("false", is_on_demand, off_on_demand),
+        "mayBeSpot": allows("true", is_spot, spot),
+        "mayBeOnDemand": allows("false", is_on_demand, on_demand),
+        # How much more its preferences are for on-demand than for spot.
+        "liking": f"""\
+            variables.preferred.orValue([]).map(p, [p.preference].map(t,
+                ({_inside(on_demand, 16)} ? p.weight : 0) -
+                ({_inside(spot, 16)} ? p.weight : 0)).sum()).sum()""",
     }
+
+
+def _inside(expression: str, column: int) -> str:
+    """An expression within another one that begins its lines so many columns further right."""
+    return dedent(expression).replace("\n", "\n" + " " * column)
 
 
 def _meant(labels: CapacityLabels) -> tuple[str, str]:
@@ -235,8 +271,8 @@ def _meant(labels: CapacityLabels) -> tuple[str, str]:
     is_spot = f"v.lowerAscii() == {_cel(names.SPOT)}"
     sure = [key for key in labels.keys if labels.all_else_is_on_demand(key)]
     if labels.values:
-        own = _cel({key: labels.values[key] for key in labels.values})
-        is_spot = f"(KEY in {own} ? v == {own}[KEY] : {is_spot})"
+        own = _cel(dict(labels.values))
+        is_spot = f"({is_spot} || KEY in {own} && v in {own}[KEY])"
     values = _cel(sorted(ON_DEMAND_VALUES))
     is_on_demand = f"!({is_spot}) && (KEY in {_cel(sure)} || v.lowerAscii() in {values})"
     return is_spot, is_on_demand
@@ -244,20 +280,23 @@ def _meant(labels: CapacityLabels) -> tuple[str, str]:
 
 def _additions(labels: CapacityLabels) -> Mapping[str, str]:
     """What a pod is given, and which of its preferred terms and tolerations it lacks."""
+    allowed = _cel(names.TOLERATIONS_ALLOWED)
     return {
         "notSpot": _cel(msgspec.to_builtins(not_spot(labels))),
         "ratherSpot": _cel(msgspec.to_builtins(rather_spot(labels))),
         "spotTaints": _cel(msgspec.to_builtins(bears_spot(labels))),
-        "preferred": f"object.spec.?affinity.?nodeAffinity.?{PREFERRED}",
         "rather": f"""\
-            (variables.isRequired ? [] :
+            (variables.isRequired ||
+                (variables.capacity == {_cel(Capacity.SPOT)} ? variables.liking > 0 :
+                    variables.liking < 0) ? [] :
                 variables.capacity == {_cel(Capacity.SPOT)} ? variables.ratherSpot :
                 [{{'weight': dyn(100),
                    'preference': dyn({{'matchExpressions': variables.notSpot}})}}])
                 .filter(t, !variables.preferred.orValue([]).exists(there, there == t))""",
         "tolerations": "object.spec.?tolerations",
-        "bears": """\
-            (variables.isRequired ? [] : variables.spotTaints)
+        "bears": f"""\
+            (variables.isRequired || namespaceObject.metadata.?annotations[?{allowed}].hasValue() ?
+                [] : variables.spotTaints)
                 .filter(t, !variables.tolerations.orValue([]).exists(there,
                     there.?operator.orValue('') == 'Exists' && there.?effect.orValue('') == '' &&
                     there.?key.orValue('') in ['', t.key] || variables.isAgain && there == t))""",
@@ -296,9 +335,21 @@ def _patch() -> str:
             _made("object.spec.?affinity.?nodeAffinity.hasValue()", NODE_AFFINITY),
             dedent(required),
             _list("preferred", "rather", f"{NODE_AFFINITY}/{PREFERRED}") + " +",
-            _list("tolerations", "bears", "/spec/tolerations"),
+            _list("tolerations", "bears", "/spec/tolerations") + " +",
+            dedent(_soft()),
         )
     )
+
+
+def _soft() -> str:
+    """Has soft spreads count nodes of both types: see ``soft_operations``."""
+    return f"""\
+        (!variables.isRequired || variables.isBound || size(variables.selector) > 0 ? [] :
+            object.spec.?topologySpreadConstraints.orValue([]).transformList(i, s,
+                s.whenUnsatisfiable == {_cel(DO_NOT_SCHEDULE)} || has(s.nodeAffinityPolicy) ? [] :
+                    [JSONPatch{{op: 'add', value: {_cel(IGNORE)},
+                        path: '/spec/topologySpreadConstraints/' + string(i) +
+                            '/nodeAffinityPolicy'}}]).flatten())"""
 
 
 def _made(is_there: str, path: str) -> str:

@@ -41,7 +41,7 @@ def _opened(source: Source) -> Iterator[Cluster]:
         yield built_in_cluster.build(SimulatedClock(SystemClock().now()))
     elif source.snapshot is not None:
         with uncollected():
-            objects = snapshots.read(source.snapshot).objects
+            objects = snapshots.read(source.snapshot)
             by_policy = any(each["kind"] == POLICY.kind.resource.kind for each in objects)
             yield RecordedCluster(objects if by_policy else [*objects, PLACED])
     else:

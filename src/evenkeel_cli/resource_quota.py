@@ -15,8 +15,6 @@ class ResourceQuotaStatus(ApiStruct, frozen=True, kw_only=True):
 class ResourceQuota(KubernetesObject, frozen=True, kw_only=True):
     """A ResourceQuota."""
 
-    resource: ClassVar = Resource(
-        group="", version="v1", plural="resourcequotas", kind="ResourceQuota"
-    )
+    resource: ClassVar = Resource(kind="ResourceQuota")
 
     status: ResourceQuotaStatus = ResourceQuotaStatus()

@@ -5,13 +5,12 @@ from typing import override
 
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.interruption import Key
-from evenkeel.ports import Recorder
+from evenkeel.ports import Ports, Recorder
 from evenkeel.settings import Mode
 from evenkeel_cli import observed
 from evenkeel_cli.history import incident
 from evenkeel_cli.history.incident import Incident
 from evenkeel_cli.journal import Journal
-from evenkeel_hosting.functions import Ports
 from evenkeel_sandbox.application import CLUSTER_NAME
 from evenkeel_sandbox.simulation import Responder, Simulation
 from evenkeel_sandbox.simulator.clock import SimulatedClock
@@ -31,6 +30,7 @@ class ReportedSimulation(Simulation):
         labels: CapacityLabels = WELL_KNOWN,
         spot: Container[str] = (),
         reserved: Container[str] = (),
+        seats: int = 0,
     ) -> None:
         """As Simulation."""
         self.journal = Journal(clock)
@@ -42,6 +42,7 @@ class ReportedSimulation(Simulation):
             labels=labels,
             spot=spot,
             reserved=reserved,
+            seats=seats,
         )
 
     def account(self, plain: Mapping[Key, int] | None = None) -> Incident:

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, Final, cast
 
 import msgspec
 
+from evenkeel.model.balancers import Ingress
 from evenkeel.model.cluster_objects import (
     MutatingAdmissionPolicyBinding,
     Namespace,
@@ -23,12 +24,13 @@ from evenkeel.model.cluster_objects import (
     Service,
 )
 from evenkeel.model.controllers.kinds import EVERYWHERE as CONTROLLERS
+from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.names import is_subdomain
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
-from evenkeel_cli import object_stream
+from evenkeel_cli import console, object_stream, words
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.event_files import STANDARD_INPUT
 from evenkeel_cli.kept_fields import KeptFields
@@ -37,9 +39,10 @@ from evenkeel_sandbox.collecting import uncollected
 from evenkeel_sandbox.simulator.api.objects import Key, at
 from evenkeel_sandbox.simulator.api.resources import manifest
 from evenkeel_sandbox.simulator.volumes import claims_of
+from evenkeel_sandbox.snapshot_cluster import missing_namespaces
 
 COMMAND: Final = (
-    "kubectl get nodes,pods,rs,deploy,sts,jobs,pdb,svc,ns,pvc,pv,netpol,quota -A -o json"
+    "kubectl get nodes,pods,rs,deploy,sts,jobs,pdb,svc,ns,pvc,pv,netpol,ing,quota -A -o json"
 )
 
 _READ: Final[tuple[type[KubernetesObject], ...]] = (
@@ -53,6 +56,7 @@ _READ: Final[tuple[type[KubernetesObject], ...]] = (
     PersistentVolumeClaim,
     PersistentVolume,
     NetworkPolicy,
+    Ingress,
     ResourceQuota,
     MutatingAdmissionPolicyBinding,
 )
@@ -70,11 +74,17 @@ WITHOUT: Final[Mapping[str, str]] = {
 }
 """What it means that a kind is not there at all, if the cluster has such objects."""
 
+MOST_NAMED: Final = 5
+"""So many Deployments that are left out are named."""
+
 MADE_BY_NOBODY: Final = "they count as bare pods, which no controller makes again"
 
 ORPHANS: Final[Mapping[tuple[str, str], str]] = {
     **{("Pod", kind): MADE_BY_NOBODY for kind in CONTROLLERS},
-    ("ReplicaSet", "Deployment"): "the Deployments' strategies and annotations go unnoticed",
+    (
+        "ReplicaSet",
+        "Deployment",
+    ): "the Deployments' strategies, floors and annotations go unnoticed",
 }
 """What it means that objects of the first kind belong to ones of the second that are missing."""
 
@@ -97,18 +107,24 @@ class Snapshot:
     notes: Sequence[str]
 
 
-def read(name: str) -> Snapshot:
-    """Read a snapshot from a file, or from standard input. Raises BadInputError."""
+def read(name: str) -> Sequence[dict[str, Any]]:
+    """Read a snapshot from a file, or from standard input; what it lacks is noted for people.
+
+    Raises BadInputError.
+    """
     try:
         if name == STANDARD_INPUT:
-            return parse("standard input", cast("BufferedReader", sys.stdin.buffer))
-        with Path(name).open("rb") as stream:
-            return parse(name, stream)
+            found = parse("standard input", cast("BufferedReader", sys.stdin.buffer))
+        else:
+            with Path(name).open("rb") as stream:
+                found = parse(name, stream)
     except OSError as error:
         raise BadInputError(
             f"{name}: cannot be read ({error.strerror or error}): name a file that holds what"
             f" {COMMAND} prints"
         ) from None
+    console.note(*found.notes)
+    return found.objects
 
 
 def reserve(file: Path) -> None:
@@ -144,7 +160,19 @@ def parse(file: str, stream: BufferedReader) -> Snapshot:
     lost = _dangling(objects)
     mounted = _in_their_place(objects)
     notes = [*_lost_owners(objects, lost), *_missing(counts), *_taken(mounted)]
-    return Snapshot([*(_without(item, lost) for item in objects), *mounted], notes)
+    if unseen := missing_namespaces(objects):
+        notes.append(
+            f"it lacks namespaces that its objects are in ({len(unseen)} of them): which are"
+            " managed, and what floors they give, is not known, and they count as not managed"
+        )
+    if podless := _without_replica_sets(objects):
+        notes.append(
+            f"it lacks the replicasets of {words.counted(len(podless), 'deployment')}"
+            f" ({words.listed([*podless.values()], MOST_NAMED)}): which pods are theirs is not"
+            " known, and they are left out"
+        )
+    kept = (item for item in objects if item["metadata"].get("uid") not in podless)
+    return Snapshot([*(_without(item, lost) for item in kept), *mounted], notes)
 
 
 def _objects(file: str, stream: BufferedReader) -> Iterator[dict[str, Any]]:
@@ -244,6 +272,32 @@ def _lost_owners(objects: Sequence[Mapping[str, Any]], lost: frozenset[str]) -> 
         f" ({count} of them): {ORPHANS.get((kind, owner), ORPHANED)}"
         for (kind, owner), count in sorted(orphans.items())
     ]
+
+
+def _without_replica_sets(objects: Sequence[dict[str, Any]]) -> Mapping[str, str]:
+    """The Deployments that have pods, by their status, and no ReplicaSet with some here.
+
+    Their uids and names.
+    """
+    owners = {
+        owner["uid"]
+        for item in objects
+        if item["kind"] == ReplicaSet.resource.kind and _has_replicas(item)
+        for owner in _owners(item)
+    }
+    return {
+        uid: words.workload_name(msgspec.convert(item, Deployment).reference)
+        for item in objects
+        if item["kind"] == Deployment.resource.kind
+        and (uid := item["metadata"].get("uid"))
+        and uid not in owners
+        and at(item, "status", "replicas")
+    }
+
+
+def _has_replicas(item: dict[str, Any]) -> bool:
+    """Whether a ReplicaSet wants pods or has some."""
+    return bool(at(item, "spec", "replicas", default=1) or at(item, "status", "replicas"))
 
 
 def _missing(counts: Mapping[str, int]) -> list[str]:

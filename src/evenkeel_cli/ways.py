@@ -1,6 +1,6 @@
 """Which way each pod would go, asked of Evenkeel's own decision before anything happens."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -9,7 +9,7 @@ from evenkeel.decisions.drain import gangs
 from evenkeel.decisions.drain.gangs import Gang, Together
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.owner import Owner
-from evenkeel.decisions.drain.returning import RECOMMENDATION, WARNING, Drain
+from evenkeel.decisions.drain.returning import RECOMMENDATION, Drain
 from evenkeel.decisions.drain.route import NO_PLACE_IS_KNOWN, PlaceSought, Route, route_of
 from evenkeel.flows import reads
 from evenkeel.flows.drain import room_search
@@ -106,10 +106,3 @@ def with_places(
     missing = {each.pod.uid for each in asking} - there.nodes.keys()
     lacks = {uid: there.lacks.get(uid, NO_PLACE_IS_KNOWN) for uid in missing}
     return [replace(each, lacks=lacks.get(each.pod.uid, "")) for each in found]
-
-
-def movable(found: Collection[Situation]) -> frozenset[Reference]:
-    """The workloads of which a pod would go by handover under an interruption warning."""
-    return frozenset(
-        situation.workload for situation in found if situation.way_for(WARNING).way is Way.HANDOVER
-    )

@@ -1,6 +1,8 @@
 """How objects, times and numbers are written for people."""
 
-from collections.abc import Sequence
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -15,6 +17,11 @@ SHORT: Final = {"DaemonSet": "ds"} | {each.kind: each.short for each in RESOURCE
 
 GROUPS: Final = {"DaemonSet": "apps"} | {each.kind: each.group for each in RESOURCES}
 """The API groups of kinds that are not in the core group."""
+
+ALIKE: Final = re.compile(r"\d+|\b(?:is|are)\b")
+"""In what messages differ that say the same."""
+MOST_ALIKE: Final = 3
+"""So many workloads of which the same is said are named."""
 
 WAYS: Final = {
     Way.HANDOVER: "handover",
@@ -89,6 +96,25 @@ def listed(names: Sequence[str], most: int) -> str:
     """``a, b and 3 more``: so many of the names at most."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return f"{', '.join(names[:most])}{more}"
+
+
+def once(told: Iterable[tuple[str, str]]) -> Sequence[str]:
+    """A sentence for each message, with whom it is about; messages that differ in numbers are one.
+
+    Then the first one's stands for all.
+    """
+    found = defaultdict[str, list[tuple[str, str]]](list)
+    for name, message in told:
+        found[ALIKE.sub("#", message)].append((name, message))
+    sentences = []
+    for group in found.values():
+        names, (message, *others) = [name for name, _ in group], dict.fromkeys(m for _, m in group)
+        if others:
+            alike = listed(names[1:], MOST_ALIKE)
+            sentences.append(f"{names[0]}: {message}. So it is, with other numbers, of {alike}.")
+        else:
+            sentences.append(f"{listed(names, MOST_ALIKE)}: {message}.")
+    return sentences
 
 
 def end_of(node: str, pods: int) -> str:

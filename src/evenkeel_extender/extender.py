@@ -14,17 +14,24 @@ from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.deployment import Deployment
 from evenkeel.model.metrics import Metric
+from evenkeel.model.placement import OF_ITS_FLOOR
 from evenkeel.model.reasons import Reason
 from evenkeel.ports import Clock, Recorder
 from evenkeel.settings import Mode
 from evenkeel_extender.decisions.rank import FEWEST, beside_full_pools
-from evenkeel_extender.decisions.wish import EITHER, Wish, by_count, by_floor, needs_no_owner
+from evenkeel_extender.decisions.wish import (
+    EITHER,
+    Wish,
+    beside_own,
+    by_count,
+    by_floor,
+    needs_no_owner,
+)
 from evenkeel_extender.messages import ExtenderArgs, FilterResult, HostPriority, PendingPod
 from evenkeel_extender.patience import PATIENCE, Patience
 from evenkeel_extender.store import Store
 
 DRAINED: Final = "the node is drained"
-FLOOR: Final = "the pod is one of its floor"
 """Why a pod may not go to a node. An answer repeats it for thousands of nodes."""
 
 
@@ -74,7 +81,7 @@ class Extender:
             failed = dict.fromkeys(nodes.closed.intersection(names), DRAINED)
             if wish.must and wish.capacity is not None:
                 off = nodes.of[wish.capacity.other].intersection(names)
-                failed = dict.fromkeys(off, FLOOR) | failed
+                failed = dict.fromkeys(off, OF_ITS_FLOOR) | failed
         if not failed or not self._acts:
             return FilterResult(node_names=names)
         left = [name for name in names if name not in failed]
@@ -120,6 +127,10 @@ class Extender:
         return None
 
     def _wish(self, pod: PendingPod) -> Wish:
+        return beside_own(self._placed(pod), pod, self._labels)
+
+    def _placed(self, pod: PendingPod) -> Wish:
+        """What a pod is to have by its floor. Raises UnansweredError if that is not known."""
         store = self._store
         if not store.is_filled:
             raise UnansweredError("not all nodes, pods and workloads were listed yet")

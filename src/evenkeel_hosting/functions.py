@@ -5,7 +5,6 @@ Loaded, they are bound to whatever they should act on instead of AWS.
 
 import importlib.util
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -18,15 +17,7 @@ from evenkeel.handlers.placement import build as build_placement
 from evenkeel.handlers.requests import Answerer
 from evenkeel.handlers.restore import build as build_restore
 from evenkeel.model.division import MOST
-from evenkeel.ports import (
-    Clock,
-    Cluster,
-    Instances,
-    LifecycleActions,
-    Notifications,
-    Queue,
-    Recorder,
-)
+from evenkeel.ports import Clock, Cluster, Ports, Queue, Recorder
 from evenkeel.settings import (
     GateSettings,
     HandoverSettings,
@@ -43,35 +34,12 @@ One for each reconciler of a divided storm, and one that looks whether it is nee
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Ports:
-    """What a function acts on, besides queues."""
-
-    cluster: Cluster
-    instances: Instances
-    clock: Clock
-    recorder: Recorder
-    lifecycle: LifecycleActions | None = None
-    notifications: Notifications | None = None
-
-
 def interruption(
     settings: InterruptionSettings, ports: Ports, notices: Queue, wake_ups: Queue
 ) -> Handler:
     """The interruption function, with memory of its own. Raises ImportError."""
     function = load("interruption")
-    function.bind(
-        build_interruption(
-            settings,
-            ports.cluster,
-            ports.instances,
-            notices,
-            wake_ups,
-            ports.clock,
-            ports.recorder,
-            ports.lifecycle,
-        )
-    )
+    function.bind(build_interruption(settings, ports, notices, wake_ups))
     return function
 
 
@@ -83,19 +51,7 @@ def handover(
     ``call`` has another one take a share of a storm; None: by a wake-up.
     """
     function = load("handover")
-    function.bind(
-        build_handover(
-            settings,
-            ports.cluster,
-            ports.instances,
-            wake_ups,
-            ports.clock,
-            ports.recorder,
-            ports.lifecycle,
-            call,
-            ports.notifications,
-        )
-    )
+    function.bind(build_handover(settings, ports, wake_ups, call))
     return function
 
 

@@ -83,9 +83,7 @@ class EvictionStatus(ApiStruct, frozen=True, kw_only=True):
 class Eviction(KubernetesObject, frozen=True, kw_only=True):
     """The eviction of one pod, and how far it is."""
 
-    resource: ClassVar = Resource(
-        group="lifecycle.k8s.io", version="v1alpha1", plural="evictions", kind="Eviction"
-    )
+    resource: ClassVar = Resource(kind="Eviction", group="lifecycle.k8s.io", version="v1alpha1")
 
     spec: EvictionSpec = EvictionSpec()
     status: EvictionStatus = EvictionStatus()

@@ -1,6 +1,7 @@
 """SIGTERM and SIGINT, for a process that works until it is asked to end."""
 
 import signal
+from collections.abc import Callable
 from threading import Event
 from typing import Any, Final
 
@@ -19,10 +20,12 @@ class EndSignal:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._ask)
 
-    def wait(self) -> None:
-        """Sleep until a signal asks."""
+    def wait(self, is_well: Callable[[], bool]) -> bool:
+        """Sleep until a signal asks, or the process is not well any more; whether it still is."""
         while not self.asked.wait(LOOKING):
-            pass
+            if not is_well():
+                return False
+        return True
 
     def _ask(self, *_: Any) -> None:
         self.asked.set()

@@ -24,6 +24,12 @@ QUEUED: Final = 4096
 PATIENCE: Final = 10.0
 """Seconds that a client has to send its request and to take the answer."""
 
+APART: Final = 0.05
+"""Seconds between two answers with metrics. To write them takes some milliseconds, and a client may
+ask without end. Of ``MOST`` clients that ask at once the last is answered in time."""
+
+METRICS: Final = "/metrics"
+
 type Answer = tuple[str, str, bytes]
 """Status, content type and body."""
 
@@ -39,7 +45,7 @@ def serve(registry: CollectorRegistry, address: str, port: int, is_well: Callabl
     taken: int = listening.getsockname()[1]
 
     def answer(target: str) -> Answer:
-        if target == "/metrics":
+        if target == METRICS:
             return "200 OK", CONTENT_TYPE_LATEST, generate_latest(registry)
         if target != "/healthz":
             return "404 Not Found", "text/plain", b"there is nothing here\n"
@@ -59,6 +65,7 @@ class _Clients:
         """``answer`` gives the answer to a GET of this path."""
         self._answer = answer
         self._open: dict[asyncio.StreamWriter, None] = {}
+        self._turn = 0.0
 
     async def run(self, listening: socket.socket) -> None:
         """Serve without end."""
@@ -73,7 +80,10 @@ class _Clients:
             next(iter(self._open)).transport.abort()
         try:
             async with asyncio.timeout(PATIENCE):
-                writer.write(self._answered(await reader.readuntil(b"\r\n\r\n")))
+                method, target = _asked(await reader.readuntil(b"\r\n\r\n"))
+                if target == METRICS:
+                    await self._its_turn()
+                writer.write(self._answered(method, target))
                 writer.close()
                 await writer.wait_closed()
         except (OSError, EOFError, asyncio.LimitOverrunError):
@@ -82,10 +92,15 @@ class _Clients:
             del self._open[writer]
             writer.transport.abort()
 
-    def _answered(self, head: bytes) -> bytes:
+    async def _its_turn(self) -> None:
+        """Wait until metrics may be written again."""
+        now = asyncio.get_running_loop().time()
+        self._turn = max(now, self._turn + APART)
+        await asyncio.sleep(self._turn - now)
+
+    def _answered(self, method: str, target: str) -> bytes:
         """The answer to a request, as HTTP/1.1 has it."""
-        method, _, rest = head.decode("latin-1").partition(" ")
-        status, content_type, body = self._answer(rest.partition(" ")[0].partition("?")[0])
+        status, content_type, body = self._answer(target)
         if method != "GET":
             status, content_type, body = "405 Method Not Allowed", "text/plain", b"only GET\n"
         lines = (
@@ -95,3 +110,9 @@ class _Clients:
             "Connection: close",
         )
         return "\r\n".join((*lines, "", "")).encode() + body
+
+
+def _asked(head: bytes) -> tuple[str, str]:
+    """The method and the path of a request."""
+    method, _, rest = head.decode("latin-1").partition(" ")
+    return method, rest.partition(" ")[0].partition("?")[0]

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from evenkeel.handlers import Handler
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
+from evenkeel.ports import Ports
 from evenkeel.settings import (
     HANDOVER_TIMEOUT,
     HandoverSettings,
@@ -15,7 +16,6 @@ from evenkeel.settings import (
     RestoreSettings,
 )
 from evenkeel_hosting import functions
-from evenkeel_hosting.functions import Ports
 from evenkeel_sandbox.events import HOOK
 from evenkeel_sandbox.simulator.clock import Process, SimulatedClock
 from evenkeel_sandbox.simulator.event_source import SimulatedEventSource, SimulatedSchedule
@@ -39,6 +39,15 @@ class Environments:
         self._build = build
         self._idle: list[Handler] = []
         self._kept = kept
+
+    @property
+    def idle(self) -> Sequence[Handler]:
+        """Those that serve no event now."""
+        return tuple(self._idle)
+
+    def end(self) -> None:
+        """Let the next invocation take a new one."""
+        self._idle.clear()
 
     def __call__(self, event: dict[str, Any], context: object) -> dict[str, Any]:
         """Invoke the function."""
@@ -109,11 +118,12 @@ class Application(Wiring):
         labels: CapacityLabels = WELL_KNOWN,
         *,
         stands_in: bool = False,
+        seats: int = 0,
     ) -> None:
         """Deploy them.
 
         ``labels`` tell which nodes are spot. ``stands_in``: where functions are deployed as well,
-        they hand over.
+        they hand over. ``seats``: so many there may be at a time.
         """
         self._ports = ports
         self._mode = mode
@@ -128,6 +138,7 @@ class Application(Wiring):
             cluster_name=CLUSTER_NAME,
             capacity_labels=labels,
             lifecycle_hook=HOOK,
+            seats=seats,
             stands_in=stands_in,
         )
         super().__init__(

@@ -1,6 +1,7 @@
 """What EC2 does to simulated instances after it gave notice: it takes them."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -22,28 +23,21 @@ DEREGISTERED_AFTER: Final = timedelta(seconds=10)
 """How long after its end a terminated instance's node is deleted, by the cloud's controller."""
 
 
+@dataclass(eq=False)
 class SimulatedEc2:
-    """Carries out what notices announce. A rebalance recommendation announces nothing."""
+    """Carries out what notices announce. A rebalance recommendation announces nothing.
 
-    def __init__(
-        self,
-        clock: SimulatedClock,
-        cluster: SimulatedCluster,
-        instances: SimulatedInstances,
-        on_loss: Callable[[str], None],
-    ) -> None:
-        """``on_loss`` is called with a node's name at the moment when its machine is gone.
+    ``on_loss`` is called with a node's name at the moment when its machine is gone. ``lost_nodes``
+    names those whose machine is gone, ``unwarned`` those that go with less than a minute's warning.
+    """
 
-        ``lost_nodes`` names those whose machine is gone, ``unwarned`` those that go with
-        less than a minute's warning.
-        """
-        self._clock = clock
-        self._cluster = cluster
-        self._instances = instances
-        self._on_loss = on_loss
-        self._ends: dict[str, datetime] = {}
-        self.lost_nodes: set[str] = set()
-        self.unwarned: set[str] = set()
+    _clock: SimulatedClock
+    _cluster: SimulatedCluster
+    _instances: SimulatedInstances
+    _on_loss: Callable[[str], None]
+    _ends: dict[str, datetime] = field(default_factory=dict)
+    lost_nodes: set[str] = field(default_factory=set)
+    unwarned: set[str] = field(default_factory=set)
 
     @property
     def last_end(self) -> datetime | None:

@@ -5,15 +5,16 @@ from datetime import timedelta
 from typing import Any, Final, Protocol
 
 import msgspec
+import yaml
 
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.hook import Hook, Termination
 from evenkeel.model.node import Node
 from evenkeel.model.notice import Notice
-from evenkeel.ports import Recorder
+from evenkeel.ports import Ports, Recorder
 from evenkeel.settings import Mode
-from evenkeel_hosting.functions import Ports
+from evenkeel_hosting import files
 from evenkeel_sandbox.application import CLUSTER_NAME, Application
 from evenkeel_sandbox.ec2 import SimulatedEc2
 from evenkeel_sandbox.events import Arriving
@@ -24,6 +25,9 @@ from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
 
 LOOK: Final = timedelta(seconds=1)
+
+SEAT_CLASS: Final = yaml.safe_load(files.manifest("rbac", "seat-class.yaml"))
+"""The PriorityClass that seats need."""
 
 
 class Responder(Protocol):
@@ -48,11 +52,13 @@ class Simulation:
         labels: CapacityLabels = WELL_KNOWN,
         spot: Container[str] = (),
         reserved: Container[str] = (),
+        seats: int = 0,
     ) -> None:
         """Take over a cluster; from now on it is watched, and Evenkeel is there.
 
         ``labels`` tell which nodes are spot; the instances ``spot`` are, whatever they tell, and
-        the instances ``reserved`` run in reserved capacity.
+        the instances ``reserved`` run in reserved capacity. ``seats``: so many there may be at a
+        time.
         ``on_event`` may be set to hear of every event and the node that it is about (empty:
         none), ``on_loss`` of every machine's end and how many pods were on it that had not been
         told to go, DaemonSets' aside.
@@ -64,6 +70,7 @@ class Simulation:
         self.observer = Observer(clock)
         self._instances = SimulatedInstances()
         self._labels = labels
+        self._seats = seats
         self._waiting: dict[str, Notice] = {}
         self._instances.adopt(
             nodes_of(cluster), CLUSTER_NAME, labels=labels, spot=spot, reserved=reserved
@@ -114,7 +121,9 @@ class Simulation:
 
     def _deploy(self, ports: Ports) -> Responder:
         """Evenkeel's functions, as they are deployed: ``application``."""
-        self.application = Application(ports, self.clock, Mode.ACT, self._labels)
+        if self._seats:
+            self.cluster.apply(SEAT_CLASS)
+        self.application = Application(ports, self.clock, Mode.ACT, self._labels, seats=self._seats)
         return self.application
 
     def _wait_for_hook(self, notice: Notice, hook: Hook) -> None:

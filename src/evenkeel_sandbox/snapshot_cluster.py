@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
+from evenkeel.model import names
 from evenkeel_sandbox.built_in.cluster import OPTIONS
 from evenkeel_sandbox.collecting import uncollected
 from evenkeel_sandbox.simulator.api.resources import manifest
@@ -14,8 +15,19 @@ from evenkeel_sandbox.simulator.options import SimulatorOptions
 SETTLING: Final = timedelta(seconds=5)
 """For the simulated controllers to look around; a cluster at rest does not change meanwhile."""
 
+UNKNOWN: Final = {names.MANAGED: "unknown"}
+"""The labels of a namespace that is not in the snapshot."""
+
 PATIENCE: Final = timedelta(minutes=5)
 """So long they may write on: statuses in their own words, adoptions, 20 a second each."""
+
+
+MOST_MISSING: Final = 1_000
+"""A workload that lacks more pods than these has none made for it: a quota or the like forbids
+them, and a tenant may ask for two thousand million."""
+
+SIZES: Final = ("replicas", "parallelism")
+"""What workloads say in their specs how many pods they ask for."""
 
 
 def build(
@@ -28,9 +40,17 @@ def build(
     cluster.apply(*missing_namespaces(objects))
     with uncollected():
         cluster.load(*_placeholders(objects))
-        cluster.load(*sorted(objects, key=lambda item: item["kind"] == "Pod"))
+        cluster.load(*sorted(map(bounded, objects), key=lambda item: item["kind"] == "Pod"))
         _settle(cluster, clock)
     return cluster
+
+
+def bounded(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A workload as it is, or, where it lacks too many pods, as if it asked for those it has."""
+    spec, status = item.get("spec") or {}, item.get("status") or {}
+    there = max(int(status.get(each) or 0) for each in ("replicas", "active"))
+    wrong = [each for each in SIZES if int(spec.get(each) or 0) > there + MOST_MISSING]
+    return {**item, "spec": {**spec, **dict.fromkeys(wrong, there)}} if wrong else item
 
 
 def _settle(cluster: SimulatedCluster, clock: SimulatedClock) -> None:
@@ -43,11 +63,14 @@ def _settle(cluster: SimulatedCluster, clock: SimulatedClock) -> None:
 
 
 def missing_namespaces(objects: Iterable[Mapping[str, Any]]) -> Sequence[dict[str, Any]]:
-    """The namespaces that objects are in, of which a snapshot holds none."""
+    """Namespaces in the place of those that objects are in and a snapshot does not hold.
+
+    Whether they are managed is not known, which their label says.
+    """
     objects = list(objects)
     present = {item["metadata"]["name"] for item in objects if item["kind"] == "Namespace"}
     used = {item["metadata"].get("namespace", "") for item in objects}
-    return [manifest("Namespace", name) for name in sorted(used - present - {""})]
+    return [manifest("Namespace", name, labels=UNKNOWN) for name in sorted(used - present - {""})]
 
 
 def _placeholders(objects: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ import yaml
 
 from evenkeel.model.metrics import MILLISECONDS, Metric
 from evenkeel_runtime.metrics import name_of
+from evenkeel_runtime.serve import certificate
 from tests.kit.control_plane import ROOT
 
 MONITORING = ROOT / "manifests" / "monitoring"
@@ -19,7 +20,7 @@ SERIES = {
         if metric.unit == MILLISECONDS
         else [name_of(metric)]
     )
-}
+} | {certificate.SERIES}
 
 
 def rules() -> list[dict[str, Any]]:

@@ -11,11 +11,10 @@ from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.handlers import Handler
 from evenkeel.model.times import earliest
-from evenkeel.ports import Clock, Instances, LifecycleActions
+from evenkeel.ports import Clock, Instances, LifecycleActions, Ports
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
 from evenkeel_hosting import functions
 from evenkeel_hosting.events import schedule_event
-from evenkeel_hosting.functions import Ports
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_runtime.kubeconfig import from_kubeconfig
 from evenkeel_runtime.poll.event_source import done

@@ -21,10 +21,10 @@ from evenkeel.errors import ClusterError
 from evenkeel.flows.reads import ask
 from evenkeel.model.node import Node
 from evenkeel.model.request import List, Selection
+from evenkeel.ports import Ports
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
 from evenkeel_hosting import functions
 from evenkeel_hosting.events import schedule_event
-from evenkeel_hosting.functions import Ports
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_runtime.kubeconfig import from_kubeconfig
 from evenkeel_runtime.poll.event_source import done

@@ -17,7 +17,7 @@ MANIFESTS = ROOT / "manifests" / "rbac"
 
 
 CLUSTER_WIDE = (
-    *("clusterrolebinding", "clusterrole", "flowschema"),
+    *("clusterrolebinding", "clusterrole", "flowschema", "priorityclass"),
     *("validatingadmissionpolicybinding", "validatingadmissionpolicy"),
 )
 """The kinds of theirs that are in no namespace."""

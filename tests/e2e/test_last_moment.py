@@ -98,3 +98,17 @@ def test_a_budget_holds_until_the_last_moment_when_it_blocks_a_pod(end: End) -> 
     assert not tried[0].forced
     assert tried[-1].verb is Verb.DELETE
     assert tried[-1].reason == "BudgetRefusedAtLastMoment"
+
+
+@pytest.mark.nightly
+def test_a_pod_stands_past_that_while_its_replacement_starts(site: Site) -> None:
+    """It has 40 s left and a grace period of 30 s, and its replacement needs 15 s to get Ready."""
+    site.add_nodes("a")
+    site.run(deployment("web", 1, start="15s", grace=30))
+    site.add_nodes("b")
+    evenkeel = site.deploy()
+
+    evenkeel.notify(site.warning("a", ago=80))
+
+    site.wait_for("it to be replaced", lambda: site.is_settled("web", 1, "b"))
+    assert site.witness.lowest("web") == 1

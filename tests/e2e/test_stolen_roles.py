@@ -8,16 +8,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import msgspec
 import pytest
 
+from evenkeel.adapters.kubernetes import wire
 from evenkeel.model import names
+from evenkeel.model.request import Create
+from evenkeel.model.seat import new_seat
 from evenkeel_cli import manifests
 from evenkeel_sandbox.simulator.api.objects import Obj
-from tests.e2e.accounts import SYSTEM, held
+from tests.e2e.accounts import MASTERS, SYSTEM, held
 from tests.e2e.harness import Site
-from tests.e2e.manifests import daemon_set, deployment, selector, stateful_set, timed
+from tests.e2e.manifests import bare_pod, daemon_set, deployment, selector, stateful_set, timed
 from tests.e2e.rights import granted
 from tests.kit import argo
+from tests.kit.builders import pod
 from tests.kit.control_plane import MERGE, ControlPlane
 from tests.kit.manifests import Manifest, resource
 
@@ -33,6 +38,7 @@ WHO: Final = {
 }
 """The user and the group of each role."""
 
+UID: Final = "8c1f0d5e-0000-4000-8000-000000000001"
 OF_NODES: Final = ("interruption", "handover", "poll")
 OF_PODS: Final = ("handover", "restore", "placement", "poll", "serve")
 OF_DEPLOYMENTS: Final = ("handover", "restore", "poll")
@@ -45,6 +51,8 @@ type Change = Callable[[Obj], Manifest]
 FOREIGN: Final = {"key": "dedicated", "value": "shop", "effect": "NoSchedule"}
 OFF: Final = {"key": names.OUT_OF_SERVICE, "value": "evenkeel", "effect": "NoExecute"}
 MARK: Final = {"key": names.DOOMED, "value": "spot", "effect": "NoSchedule"}
+ANY_SEAT: Final = {"key": names.SEAT, "effect": "NoSchedule"}
+SEAT: Final = {**ANY_SEAT, "value": UID}
 
 
 def without_finalizers(_: Obj) -> Manifest:
@@ -64,10 +72,15 @@ def owned(**changed: Any) -> Change:
 
     def change(found: Obj) -> Manifest:
         (owner,) = found["metadata"]["ownerReferences"]
-        uid = "8c1f0d5e-0000-4000-8000-000000000001"
-        return {"metadata": {"ownerReferences": [{**owner, "uid": uid, **changed}]}}
+        return {"metadata": {"ownerReferences": [{**owner, "uid": UID, **changed}]}}
 
     return change
+
+
+def adopted(api_version: str, kind: str, *, controller: bool = True) -> Change:
+    """The only owner is one that is not there."""
+    ghost = {"apiVersion": api_version, "kind": kind, "name": "ghost", "uid": UID}
+    return lambda _: {"metadata": {"ownerReferences": [{**ghost, "controller": controller}]}}
 
 
 def released(template_hash: str) -> Change:
@@ -96,8 +109,24 @@ def image(found: Obj) -> Manifest:
     return {"spec": {"containers": [{**container, "image": "miner"}]}}
 
 
-def tolerant(found: Obj) -> Manifest:
-    return {"spec": {"tolerations": [*found["spec"]["tolerations"], {"operator": "Exists"}]}}
+def bearing(toleration: Manifest) -> Change:
+    """A toleration more."""
+    return lambda found: {"spec": {"tolerations": [*found["spec"]["tolerations"], toleration]}}
+
+
+def seat_of(node: Obj) -> Manifest:
+    """The taint of a node that is held."""
+    return {**SEAT, "value": node["metadata"]["uid"]}
+
+
+def held_node(found: Obj) -> Manifest:
+    made = taints(FOREIGN, seat_of(found))(found)
+    return {**made, **labelled(**{names.SEAT: "held"})(found)}
+
+
+def let_in(found: Obj) -> Manifest:
+    made = bearing({**SEAT, "operator": "Equal"})(found)
+    return {**made, **noted(names.SEAT, UID)(found)}
 
 
 def unready(found: Obj) -> Manifest:
@@ -167,7 +196,60 @@ CHANGES: Final = (
         "no taint of a node but its own",
     ),
     Attempt("a pod's image", OF_PODS, "pod", image, "spec.containers"),
-    Attempt("a pod's tolerations", OF_PODS, "pod", tolerant, "spec.tolerations"),
+    *(
+        Attempt(f"a pod that bears {what}", OF_PODS, "pod", bearing(borne), "bear no taint but")
+        for what, borne in {
+            "every taint": {"operator": "Exists"},
+            "a taint of another's": {**SEAT, "key": FOREIGN["key"]},
+            "every seat's taint": {**ANY_SEAT, "operator": "Exists"},
+            "being driven away": {**SEAT, "effect": "NoExecute"},
+            "all effects of a seat's taint": {
+                key: value for key, value in SEAT.items() if key != "effect"
+            },
+        }.items()
+    ),
+    Attempt(
+        "a seat that handover did not take",
+        ("restore", "placement", "serve"),
+        "pod",
+        bearing({**SEAT, "operator": "Equal"}),
+        "bear no taint but",
+    ),
+    Attempt(
+        "a seat that handover did not note",
+        ("restore", "placement", "serve"),
+        "pod",
+        noted(names.SEAT, UID),
+        "handover alone says which pod",
+    ),
+    Attempt(
+        "a node that handover does not hold",
+        ("interruption",),
+        "node",
+        held_node,
+        "no taint of a node but its own",
+    ),
+    Attempt(
+        "a seat on a node that handover did not see",
+        ("interruption",),
+        "node",
+        labelled(**{names.SEAT: "held"}),
+        "handover alone says on which nodes",
+    ),
+    Attempt(
+        "a node that is held as another one",
+        OF_HANDOVER,
+        "node",
+        taints(FOREIGN, SEAT),
+        "no taint of a node but its own",
+    ),
+    Attempt(
+        "a held node that drives its pods away",
+        OF_HANDOVER,
+        "node",
+        lambda found: taints(FOREIGN, {**seat_of(found), "effect": "NoExecute"})(found),
+        "no taint of a node but its own",
+    ),
     Attempt("a pod's deadline", OF_PODS, "pod", spec(activeDeadlineSeconds=1), "spec.activeDead"),
     Attempt("the Service of a pod", OF_PODS, "pod", labelled(app="bank"), "label app"),
     Attempt("a label less", OF_PODS, "pod", labelled(app=None), "label app"),
@@ -218,6 +300,55 @@ CHANGES: Final = (
     ),
     Attempt(
         "a pod for whoever adopts it", OF_PODS, "pod", owned(controller=False), "no owner of a pod"
+    ),
+    Attempt(
+        "a bare pod for the garbage collector",
+        OF_PODS,
+        "bare",
+        adopted("apps/v1", "ReplicaSet"),
+        "no owner of a pod",
+    ),
+    Attempt(
+        "a bare pod with a Deployment",
+        OF_PODS,
+        "bare",
+        adopted("apps/v1", "Deployment"),
+        "no owner of a pod",
+    ),
+    Attempt(
+        "a bare pod with a Rollout",
+        OF_PODS,
+        "bare",
+        adopted("argoproj.io/v1alpha1", "Rollout", controller=False),
+        "no owner of a pod",
+    ),
+    Attempt(
+        "a Deployment of another group",
+        OF_PODS,
+        "pod",
+        owned(kind="Deployment", apiVersion="example.com/v1"),
+        "no owner of a pod",
+    ),
+    Attempt(
+        "a Rollout of another group",
+        OF_PODS,
+        "pod",
+        owned(kind="Rollout", controller=False),
+        "no owner of a pod",
+    ),
+    Attempt(
+        "an ordinal with a ReplicaSet",
+        OF_PODS,
+        "ordinal",
+        adopted("apps/v1", "ReplicaSet"),
+        "no owner of a pod",
+    ),
+    Attempt(
+        "a node without a mark from behind its load balancers",
+        OF_NODES,
+        "node",
+        labelled(**{names.EXCLUDE_FROM_LOAD_BALANCERS: "true"}),
+        "no node without a mark",
     ),
     Attempt(
         "the end of a node that a pod did not ask for",
@@ -320,8 +451,16 @@ OWN: Final = (
         "",
     ),
     Attempt("a node out of service", OF_HANDOVER, "node", taints(FOREIGN, OFF), ""),
+    Attempt("a node that is held", OF_HANDOVER, "node", held_node, ""),
+    Attempt("a pod that takes its seat", OF_HANDOVER, "pod", let_in, ""),
     Attempt("a pod that Karpenter waits for", OF_PODS, "pod", noted(names.DO_NOT_DISRUPT), ""),
-    Attempt("a pod for its Rollout", OF_PODS, "pod", owned(kind="Rollout", controller=False), ""),
+    Attempt(
+        "a pod for its Rollout",
+        OF_PODS,
+        "pod",
+        owned(apiVersion="argoproj.io/v1alpha1", kind="Rollout", controller=False),
+        "",
+    ),
     Attempt("a cooldown", OF_DEPLOYMENTS, "web", noted(names.COOLDOWN), ""),
     Attempt("a template that restore writes", OF_RESTORE, "own", templated(**ANYWHERE), ""),
 )
@@ -395,6 +534,7 @@ def _furnished(site: Site) -> Mapping[str, str]:
     own = deployment("own", 1, annotations={names.PLACEMENT: names.BY_TEMPLATE}, **bears)
     site.run(deployment("web", 1, **bears), own, stateful_set("db", 1, **bears))
     site.run(daemon_set("agent"), pods=1)
+    site.apply(bare_pod("bare", **bears))
     argo.run(plane, site.namespace, "rolled", 0, **timed())
 
     def pod(app: str) -> str:
@@ -409,6 +549,7 @@ def _furnished(site: Site) -> Mapping[str, str]:
         "pod/status": f"{pod('web')}/status",
         "ordinal": pod("db"),
         "agent": pod("agent"),
+        "bare": f"{core}/pods/bare",
         "web": f"{apps}/deployments/web",
         "own": f"{apps}/deployments/own",
         "db": f"{apps}/statefulsets/db",
@@ -503,6 +644,18 @@ def test_the_node_of_a_pod_that_goes_is_not_seen(role: str, stolen: Stolen) -> N
     assert stolen.ask(role, "POST", f"{path}/eviction", eviction(path))[0] == 201
 
 
+@pytest.mark.parametrize(
+    ("role", "target"),
+    [(role, "node") for role in OF_NODES] + [(role, "web") for role in OF_DEPLOYMENTS],
+)
+def test_who_manages_a_field_is_not_held(role: str, target: str, stolen: Stolen) -> None:
+    """What docs/security.md says is not held: every write changes managedFields."""
+    path, body = stolen.targets[target], {"metadata": {"managedFields": [dict[str, object]()]}}
+    answer = stolen.control_plane.asked_by(*WHO[role], "PATCH", f"{path}?dryRun=All", body)
+    assert answer.status == 200
+    assert not json.loads(answer.data)["metadata"].get("managedFields")
+
+
 def test_restore_may_evict_any_pod_within_its_budget(stolen: Stolen) -> None:
     path = stolen.targets["ordinal"]
     assert stolen.ask("restore", "POST", f"{path}/eviction", eviction(path))[0] == 201
@@ -536,6 +689,10 @@ def test_no_event_is_recorded_in_another_s_name(role: str, stolen: Stolen) -> No
         ("poll", "evenkeel-scheduler"),
         ("restore", "evenkeel-scheduler"),
         ("serve", "evenkeel-handover"),
+        ("handover", "evenkeel-handover-8"),
+        ("poll", "evenkeel-handover-01"),
+        ("placement", "evenkeel-slot-any"),
+        ("restore", f"evenkeel-move-{UID}-and-more"),
     ],
 )
 def test_no_lease_of_another_s_is_made(role: str, name: str, stolen: Stolen) -> None:
@@ -543,6 +700,120 @@ def test_no_lease_of_another_s_is_made(role: str, name: str, stolen: Stolen) -> 
     code, told = stolen.ask(role, "POST", stolen.targets["leases"], body)
     assert code == 403
     assert "evenkeel-leases" in told
+
+
+@pytest.mark.parametrize(
+    ("role", "name"), [("handover", "evenkeel-handover"), ("serve", f"evenkeel-slot-{UID}-1")]
+)
+def test_no_lease_is_made_that_fills_the_store(role: str, name: str, stolen: Stolen) -> None:
+    crowds = {"a": "x" * 16_385}, {f"a-{number}": "" for number in range(33)}
+    for notes in ({"a": "x" * 16_384}, *crowds):
+        body = resource("Lease", name, SYSTEM, notes=notes)
+        code, told = stolen.ask(role, "POST", stolen.targets["leases"], body)
+        if notes in crowds:
+            assert code == 403
+            assert "32 labels and annotations at most" in told
+        else:
+            assert code in (201, 409)
+
+
+def a_seat() -> dict[str, Any]:
+    """A seat as handover makes it, for a pod that asks for much."""
+    old = pod("db-0", requests={"cpu": "500m", "example.com/gpu": "1"}, uid=UID)
+    call = wire.create(Create(new_seat(old, f"shop/{UID}", "eu-central-1a")))
+    made: dict[str, Any] = msgspec.json.decode(call.body or b"")
+    return made
+
+
+def test_seats_are_made_in_no_namespace_but_evenkeel_s(stolen: Stolen) -> None:
+    """Also where RBAC would let handover make pods."""
+    body = with_metadata(namespace="default")(a_seat())
+    path = "api/v1/namespaces/default/pods?dryRun=All"
+    answer = stolen.control_plane.asked_by("evenkeel-handover", MASTERS, "POST", path, body)
+    assert answer.status == 403
+    assert "in no namespace but its own" in json.loads(answer.data)["message"]
+
+
+def with_spec(**fields: Any) -> Change:
+    return lambda seat: {**seat, "spec": {**seat["spec"], **fields}}
+
+
+def with_metadata(**fields: Any) -> Change:
+    return lambda seat: {**seat, "metadata": {**seat["metadata"], **fields}}
+
+
+def with_container(**fields: Any) -> Change:
+    def change(seat: Obj) -> Manifest:
+        (container,) = seat["spec"]["containers"]
+        return with_spec(containers=[{**container, **fields}])(seat)
+
+    return change
+
+
+def twice(seat: Obj) -> Manifest:
+    (container,) = seat["spec"]["containers"]
+    return with_spec(containers=[container, {**container, "name": "second"}])(seat)
+
+
+@pytest.mark.parametrize("role", OF_HANDOVER)
+def test_handover_makes_seats(role: str, stolen: Stolen) -> None:
+    assert stolen.ask(role, "POST", SEATS, a_seat()) == (201, "")
+
+
+HOST_FILES: Final = {"name": "a", "hostPath": {"path": "/"}}
+SEATS: Final = f"api/v1/namespaces/{SYSTEM}/pods"
+NONE: Final = "makes no pods but seats"
+BARE: Final = "A seat has no volume"
+ALONE: Final = "A seat has one container"
+
+
+@pytest.mark.parametrize("role", OF_HANDOVER)
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        pytest.param(change, why, id=what)
+        for what, change, why in (
+            ("another name", with_metadata(name="a"), NONE),
+            ("no label", with_metadata(labels={}), NONE),
+            ("a Service's label", with_metadata(labels={names.SEAT: UID, "app": "bank"}), NONE),
+            ("a finalizer", with_metadata(finalizers=["example.com/a"]), NONE),
+            (
+                "an owner",
+                with_metadata(
+                    ownerReferences=[
+                        {"apiVersion": "v1", "kind": "Node", "name": "ghost", "uid": UID}
+                    ]
+                ),
+                NONE,
+            ),
+            ("another priority", with_spec(priorityClassName="system-node-critical"), NONE),
+            ("no priority", with_spec(priorityClassName=""), NONE),
+            ("a token", with_spec(automountServiceAccountToken=True), BARE),
+            ("another's account", with_spec(serviceAccountName="evenkeel-poll"), "vice account"),
+            ("a file of its node", with_spec(volumes=[HOST_FILES]), BARE),
+            ("an empty volume", with_spec(volumes=[{"name": "a", "emptyDir": {}}]), BARE),
+            ("the network of its node", with_spec(hostNetwork=True), BARE),
+            ("the processes of its node", with_spec(hostPID=True), BARE),
+            ("a node by name", with_spec(nodeName="any"), BARE),
+            ("as root", with_spec(securityContext={"runAsUser": 0}), BARE),
+            ("no end", with_spec(activeDeadlineSeconds=None), BARE),
+            ("a late end", with_spec(activeDeadlineSeconds=601), BARE),
+            ("a long grace period", with_spec(terminationGracePeriodSeconds=30), BARE),
+            ("an init container", with_spec(initContainers=[{"name": "a", "image": "a"}]), BARE),
+            ("two containers", twice, ALONE),
+            ("another image", with_container(image="miner"), ALONE),
+            ("a command", with_container(command=["sh"]), ALONE),
+            ("a variable", with_container(env=[{"name": "A", "value": "b"}]), ALONE),
+            ("a port of its node", with_container(ports=[{"containerPort": 1}]), ALONE),
+            ("privileges", with_container(securityContext={"privileged": True}), ALONE),
+            ("no restrictions", with_container(securityContext=None), ALONE),
+        )
+    ],
+)
+def test_no_pods_are_made_but_seats(role: str, change: Change, why: str, stolen: Stolen) -> None:
+    code, told = stolen.ask(role, "POST", SEATS, change(a_seat()))
+    assert code == 403
+    assert why in told
 
 
 @pytest.mark.parametrize("role", WHO)
@@ -555,6 +826,22 @@ def test_no_lease_of_another_s_is_made(role: str, name: str, stolen: Stolen) -> 
         ("PATCH", "api/v1/namespaces/default"),
         ("DELETE", "api/v1/nodes/any"),
         ("DELETE", "api/v1/namespaces/default/pods"),
+        ("POST", "api/v1/namespaces/kube-system/pods/any/exec"),
+        ("GET", "api/v1/namespaces/kube-system/pods/any/log"),
+        ("POST", "api/v1/namespaces/kube-system/pods/any/portforward"),
+        ("PATCH", "api/v1/namespaces/kube-system/pods/any/ephemeralcontainers"),
+        ("PATCH", "api/v1/namespaces/default/pods/any/resize"),
+        ("POST", "api/v1/namespaces/default/pods/any/binding"),
+        ("PATCH", "apis/apps/v1/namespaces/default/deployments/any/scale"),
+        ("PATCH", "api/v1/nodes/any/status"),
+        ("GET", "api/v1/nodes/any/proxy/pods"),
+        ("POST", "api/v1/namespaces/kube-system/serviceaccounts/default/token"),
+        ("POST", "apis/certificates.k8s.io/v1/certificatesigningrequests"),
+        ("PATCH", "apis/rbac.authorization.k8s.io/v1/clusterroles/evenkeel-placement"),
+        (
+            "PATCH",
+            "apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/evenkeel",
+        ),
         (
             "PATCH",
             "apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/evenkeel-writes",

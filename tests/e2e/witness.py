@@ -53,6 +53,7 @@ class _Seen:
     departures: dict[str, Departure] = field(default_factory=dict)
     ever: dict[str, Obj] = field(default_factory=dict)
     was_released: set[str] = field(default_factory=set)
+    ready_at: dict[str, datetime] = field(default_factory=dict)
 
 
 class Witness:
@@ -121,6 +122,12 @@ class Witness:
             departures = list(self._seen.departures.values())
         return [departure for departure in departures if _matches(departure.pod, labels)]
 
+    def ready_at(self, pod: Obj) -> datetime:
+        """When a pod was seen to be Ready first."""
+        self.catch_up()
+        with self._lock:
+            return self._seen.ready_at[uid_of(pod)]
+
     def ever_released(self, **labels: str) -> Sequence[Obj]:
         """The pods with these labels that bore Evenkeel's label at any time, as last seen."""
         self.catch_up()
@@ -170,6 +177,8 @@ class Witness:
         with self._lock:
             seen = self._seen
             seen.ever[uid] = pod
+            if is_ready(pod):
+                seen.ready_at.setdefault(uid, self._clock.now())
             if is_released(pod):
                 seen.was_released.add(uid)
             # A pod that never ran may vanish without ever having been seen to leave.

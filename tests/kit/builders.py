@@ -18,7 +18,14 @@ from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.route import Route
 from evenkeel.decisions.interruption import wording
 from evenkeel.model import names
-from evenkeel.model.affinity import NodeRequirement, NodeSelector, NodeSelectorTerm
+from evenkeel.model.affinity import (
+    Affinity,
+    NodeRequirement,
+    NodeSelector,
+    NodeSelectorTerm,
+    PodAntiAffinity,
+    PodTerm,
+)
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import (
     NetworkPolicy,
@@ -65,8 +72,10 @@ from evenkeel.model.node import (
     OwnedSpec,
     Taint,
 )
+from evenkeel.model.notes import VERSION
 from evenkeel.model.notice import LEAD, NodeNotice, NoticeKind
 from evenkeel.model.notification import Notification, Phase
+from evenkeel.model.placement import Placed
 from evenkeel.model.pod import (
     ClaimSource,
     Container,
@@ -332,6 +341,13 @@ def pod(
     )
 
 
+def apart(pod: Pod, *keys: str) -> Pod:
+    """The same pod, kept off others of its kind in the same node, zone, or what else."""
+    rule = PodAntiAffinity(required=tuple(PodTerm(topology_key=key) for key in keys))
+    spec = msgspec.structs.replace(pod.spec, affinity=Affinity(pod_anti_affinity=rule))
+    return msgspec.structs.replace(pod, spec=spec)
+
+
 def pods(
     number: int,
     *,
@@ -568,6 +584,11 @@ def census_of(
 def with_nodes(of: Census, **fields: Any) -> Census:
     """The same census with other fields of its Nodes."""
     return msgspec.structs.replace(of, nodes=msgspec.structs.replace(of.nodes, **fields))
+
+
+def placed_as(capacity: Capacity, at: datetime, **fields: Any) -> Placed:
+    """What placement notes on a pod, in this version's format."""
+    return Placed(v=VERSION, as_=capacity, at=at, **fields)
 
 
 def release_on(pod: Pod) -> Release:

@@ -20,6 +20,7 @@ VERSIONS = {kind.resource.kind: kind.resource.api_version for kind in WORKLOADS}
     "ConfigMap": "v1",
     "ServiceAccount": "v1",
     "Service": "v1",
+    "Endpoints": "v1",
     "ResourceQuota": "v1",
     "PersistentVolume": "v1",
     "PersistentVolumeClaim": "v1",
@@ -29,6 +30,7 @@ VERSIONS = {kind.resource.kind: kind.resource.api_version for kind in WORKLOADS}
     "DaemonSet": "apps/v1",
     "PodDisruptionBudget": "policy/v1",
     "NetworkPolicy": "networking.k8s.io/v1",
+    "Ingress": "networking.k8s.io/v1",
     "Lease": "coordination.k8s.io/v1",
     "MutatingAdmissionPolicyBinding": "admissionregistration.k8s.io/v1",
     "PriorityClass": "scheduling.k8s.io/v1",
@@ -64,12 +66,9 @@ RECREATE: Manifest = {"strategy": {"type": "Recreate"}}
 NO_SURGE: Manifest = {"strategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}}
 
 
-def apart(app: str) -> Manifest:
-    """What a pod template says to keep its pods on different nodes."""
-    term = {
-        "topologyKey": "kubernetes.io/hostname",
-        "labelSelector": {"matchLabels": {"app": app}},
-    }
+def apart(app: str, by: str = "kubernetes.io/hostname") -> Manifest:
+    """What a pod template says to keep its pods on different nodes, or ``by`` another label."""
+    term = {"topologyKey": by, "labelSelector": {"matchLabels": {"app": app}}}
     required = {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
     return {"affinity": {"podAntiAffinity": required}}
 
@@ -181,6 +180,12 @@ def claim(name: str, mode: str = "ReadWriteOnce") -> Manifest:
 def service(app: str, **selector: str) -> Manifest:
     """A Service; further labels that it selects by as keywords."""
     return resource("Service", app, "default", spec={"selector": {"app": app, **selector}})
+
+
+def balanced(app: str) -> Manifest:
+    """A Service to which a load balancer leads."""
+    spec = {"selector": {"app": app}, "type": "LoadBalancer"}
+    return resource("Service", app, "default", spec=spec)
 
 
 def volume(claim_name: str) -> Manifest:

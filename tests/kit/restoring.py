@@ -36,15 +36,22 @@ class RestoreScene(Scene):
         mode: Mode = Mode.ACT,
         options: SimulatorOptions = CALM,
         every: timedelta = EVERY,
+        *,
+        steady: bool = False,
         **settings: Any,
     ) -> None:
-        super().__init__(mode, options)
+        super().__init__(mode, options, steady=steady)
         self._restore_settings = settings
         self._every = every
         labels = settings.get("capacity_labels", WELL_KNOWN)
         everywhere = settings.get("everywhere", False)
-        answers = answering(self.recorder, labels=labels, everywhere=everywhere)
-        self.webhook = HandlerWebhook(self.cluster, TOKEN, answers)
+        self.answers = answering(
+            self.recorder,
+            labels=labels,
+            everywhere=everywhere,
+            defaults_required=settings.get("defaults_required", False),
+        )
+        self.webhook = HandlerWebhook(self.cluster, TOKEN, self.answers)
         self.start_webhook(namespaces={} if everywhere else MANAGED)
         self.manage("default")
 
@@ -87,10 +94,10 @@ class RestoreScene(Scene):
                 self.cluster.kill_node(name, timedelta())
 
     def begin(self) -> None:
-        self.restoring = SimulatedSchedule(
-            self.clock, Environments(self._restore), every=self._every
-        )
+        restoring = Environments(self._restore)
+        self.restoring = SimulatedSchedule(self.clock, restoring, every=self._every)
         super().begin()
+        self.environments = (*self.environments, restoring)
 
     def split(self, app: str) -> Mapping[str, int]:
         """How many live pods of a workload are on which capacity type, or on none."""
@@ -124,4 +131,4 @@ class RestoreScene(Scene):
 
     def _restore(self) -> Handler:
         settings = RestoreSettings(mode=self._mode, cluster_name=CLUSTER, **self._restore_settings)
-        return restore.build(settings, self.cluster, self.wake_ups, self.clock, self.recorder)
+        return restore.build(settings, self.cluster, self.wake_ups, self.own_clock, self.recorder)

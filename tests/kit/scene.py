@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from functools import partial
+from itertools import pairwise
 from typing import Any, Self
 
 import msgspec
@@ -29,10 +30,14 @@ from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Cooldown
 from evenkeel.model.request import Create, Delete, Evict, Patch, Request, Write
+from evenkeel.ports import Clock, Ports
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, InterruptionSettings, Mode
 from evenkeel_hosting.memory import InMemoryRecorder
+from evenkeel_runtime.steady_clock import SteadyClock
 from evenkeel_sandbox.application import Environments, Wiring
+from evenkeel_sandbox.observer.health import Look
 from evenkeel_sandbox.observer.workloads import Observer
+from evenkeel_sandbox.simulation import SEAT_CLASS
 from evenkeel_sandbox.simulator.auto_scaling import SimulatedAutoScaling
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
@@ -142,6 +147,7 @@ class Scene:
         cluster_name: str = CLUSTER,
         beside: "Scene | None" = None,
         clocks_ahead: Sequence[float] = (),
+        steady: bool = False,
         **settings: Any,
     ) -> None:
         """Empty; ``settings`` are the handover function's.
@@ -149,10 +155,13 @@ class Scene:
         ``beside``: another cluster's scene, whose time, account and queues are this one's as well.
         ``environments_kept`` False: each of its invocations knows nothing of the one before.
         ``clocks_ahead``: by how many seconds the clock of its first environment is ahead, of its
-        second, and so on; the others' are right.
+        second, and so on; the others' are right. ``steady``: its functions are one process that
+        runs for long, as those of ``evenkeel poll``, on a machine whose clock ``set_clock`` sets.
         """
         self.clock: SimulatedClock = beside.clock if beside else SimulatedClock(NOW)
         self.cluster = SimulatedCluster(self.clock, options)
+        if settings.get("seats"):
+            self.cluster.apply(SEAT_CLASS)
         self.instances: SimulatedInstances = beside.instances if beside else SimulatedInstances()
         self.observer = Observer(self.clock)
         self.recorder = TimedRecorder(lambda: self.seconds)
@@ -171,6 +180,8 @@ class Scene:
         self._environments_kept = environments_kept
         self._clocks_ahead = iter(clocks_ahead)
         self._settings = settings
+        self._machine = SkewedClock(self.clock, timedelta())
+        self.own_clock: Clock = SteadyClock(self._machine) if steady else self._machine
         self.events: list[str] = []
         self.on_take: Callable[[], object] = lambda: None
 
@@ -245,12 +256,15 @@ class Scene:
     def begin(self) -> None:
         """Deploy Evenkeel, begin to observe; some calm seconds later the story starts."""
         self.settle()
+        self.environments: Sequence[Environments] = (
+            Environments(self._interruption),
+            Environments(self._handover, kept=self._environments_kept),
+        )
         wiring = Wiring(
             self.clock,
             self.notices,
             self.wake_ups,
-            Environments(self._interruption),
-            Environments(self._handover, kept=self._environments_kept),
+            *self.environments,
         )
         self.marking, self.moving, self.schedule = wiring.marking, wiring.moving, wiring.schedule
         self.clock.start(self._watch)
@@ -269,6 +283,20 @@ class Scene:
     def at(self, seconds: float) -> datetime:
         """That time of the story."""
         return self._begun_at + timedelta(seconds=seconds)
+
+    def restart(self) -> None:
+        """Kill all that runs of Evenkeel; the next invocations are those of a new process."""
+        sources = (self.marking, self.moving, self.schedule)
+        for process in [each for source in sources for each in source.running]:
+            process.kill()
+        for environment in self.environments:
+            environment.end()
+        if isinstance(self.own_clock, SteadyClock):
+            self.own_clock = SteadyClock(self._machine)
+
+    def set_clock(self, by: float) -> None:
+        """Set the clock of the machine that Evenkeel runs on so many seconds from the true time."""
+        self._machine.by = timedelta(seconds=by)
 
     def run(self, until: float) -> None:
         """Let the story go on until this time."""
@@ -453,6 +481,13 @@ class Scene:
         (health,) = (h for ref, h in self.observer.workloads.items() if ref.name == workload)
         return health.lowest
 
+    def seconds_at_zero(self, workload: str) -> float:
+        """For how long no pod of a workload was ready so far."""
+        (health,) = (h for ref, h in self.observer.workloads.items() if ref.name == workload)
+        looks = [*health.seen, Look(self.clock.now(), -1, None)]
+        times = (after.at - before.at for before, after in pairwise(looks) if before.ready == 0)
+        return sum(times, timedelta()).total_seconds()
+
     def story(self, subject: str) -> Story:
         """What was decided about an object: the tenth of a second, verb and reason.
 
@@ -534,13 +569,9 @@ class Scene:
             InterruptionSettings(
                 mode=self._mode, cluster_name=self._cluster_name, lifecycle_hook=HOOK
             ),
-            self.cluster,
-            self.instances,
+            Ports(self.cluster, self.instances, self.own_clock, self.recorder, self.auto_scaling),
             self.notices,
             self.wake_ups,
-            self.clock,
-            self.recorder,
-            self.auto_scaling,
         )
 
     def _terminate(self, instance_id: str) -> None:
@@ -559,11 +590,13 @@ class Scene:
                 cluster_name=self._cluster_name,
                 **({"lifecycle_hook": HOOK} | self._settings),
             ),
-            self.cluster,
-            self.instances,
+            Ports(
+                self.cluster,
+                self.instances,
+                SkewedClock(self.own_clock, ahead) if ahead else self.own_clock,
+                self.recorder,
+                self.auto_scaling,
+                self.notifications,
+            ),
             self.wake_ups,
-            SkewedClock(self.clock, ahead) if ahead else self.clock,
-            self.recorder,
-            self.auto_scaling,
-            notifications=self.notifications,
         )

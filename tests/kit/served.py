@@ -8,8 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from prometheus_client import CollectorRegistry
+
 from evenkeel.handlers.requests import authenticate
-from evenkeel_runtime.serve.server import WebhookServer, tls_context
+from evenkeel_runtime.serve.certificate import Certificate
+from evenkeel_runtime.serve.server import WebhookServer
 from tests.kit.certificates import Authority
 
 PATH = "/v1/secret-path"
@@ -30,7 +33,7 @@ class Served:
         self.wait.set()
         self.server = WebhookServer(
             ("127.0.0.1", 0),
-            tls_context(*map(str, files)),
+            Certificate(*files, CollectorRegistry(), "prod").tls,
             self.handle,
             partial(authenticate, tokens=(PATH.removeprefix("/v1/"),)),
             self.note,

@@ -16,7 +16,7 @@ SAME = settings(
     derandomize=True,
     phases=[Phase.explicit, Phase.generate, Phase.shrink],
 )
-settings.register_profile("check", SAME, max_examples=15)
+settings.register_profile("check", SAME, max_examples=10)
 settings.register_profile("wide", SAME, max_examples=30)
 settings.register_profile("deep", SHARED, max_examples=600)
 

@@ -133,7 +133,7 @@ MUTATIONS = (
         [OVERDUE],
     ),
     Mutation(
-        "a namespace takes as many seats as it asks for",
+        "a namespace takes as many slots as it asks for",
         "flows/gate/concurrency.py",
         [
             ("return has < MOST_OF_FREE * free", "return free > 0"),
@@ -150,7 +150,7 @@ MUTATIONS = (
     Mutation(
         "one ordinal more may be missing",
         "decisions/drain/turns.py",
-        [("least = ration(census.owner.deployment, census.count.spec_replicas)", "least = 2")],
+        [("least = least_missing(census)", "least = 2")],
         [GOING],
     ),
     Mutation(
@@ -275,7 +275,7 @@ MUTATIONS = (
     Mutation(
         "no invocation comes back for released pods",
         "flows/drain/sync/reader.py",
-        [("return bool(nodes or released)", "return bool(nodes)")],
+        [("return bool(nodes or released or any(found))", "return bool(nodes)")],
         [ROLLED_BACK],
     ),
     Mutation(
@@ -376,7 +376,7 @@ MUTATIONS = (
         "decisions/drain/make_first.py",
         [
             (
-                "if item.pod.uid in census.may_go and census.is_reached(item):",
+                "if item.pod.uid in census.replaced and census.is_reached(item):",
                 "if item:",
             )
         ],

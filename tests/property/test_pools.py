@@ -120,8 +120,10 @@ class Story:
                 self.scene.settle(number * MINUTE)
 
     def _supply(self, pool: str) -> None:
+        """Three nodes, so that there is one for each pod: a move puts no more on one."""
         labels: dict[str, Any] = POOLS[pool]
-        self.scene.add_node(f"{pool}{next(self._generations)}", room="4", **labels)
+        for _ in range(3):
+            self.scene.add_node(f"{pool}{next(self._generations)}", room="4", **labels)
 
 
 @contextmanager

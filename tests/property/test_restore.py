@@ -147,7 +147,8 @@ class Story:
                 self.scene.settle(60 * number)
 
     def _add_spot(self) -> None:
-        self.scene.add_node(f"s{next(self._numbers)}", room="64")
+        """A node for each pod: a move puts no more on one than another has."""
+        self.scene.add_nodes(f"s{next(self._numbers)}-", LARGEST, spot=True, room="64")
 
     @property
     def uids(self) -> set[str]:

@@ -17,6 +17,7 @@ from evenkeel.model.instance import SPOT, Instance
 from evenkeel.model.node import Node
 from evenkeel.model.notice import WakeUp
 from evenkeel.model.request import List, Selection, Write
+from evenkeel.ports import Ports
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.application import Environments, Wiring
@@ -211,17 +212,15 @@ class _World:
         self.hands.node_of = self._node_of
         self.hands.effect = partial(effect, self.cluster)
         signed = SignedCluster(self.cluster, self.hands)
+        ports = Ports(signed, self.instances, self.clock, self.recorder)
         mode = Mode.OBSERVE if self.scene.observe else Mode.ACT
 
         def marking() -> Handler:
             return interruption.build(
                 InterruptionSettings(mode=mode, cluster_name=CLUSTER_NAME),
-                signed,
-                self.instances,
+                ports,
                 self.notices,
                 self.line,
-                self.clock,
-                self.recorder,
             )
 
         def moving() -> Handler:
@@ -232,9 +231,7 @@ class _World:
                 window=self.scene.window,
                 pods_each=self.scene.pods_each,
             )
-            return handover.build(
-                settings, signed, self.instances, self.wake_ups, self.clock, self.recorder
-            )
+            return handover.build(settings, ports, self.wake_ups)
 
         handlers = Environments(marking), Environments(moving)
         self.wiring = Wiring(self.clock, self.notices, self.wake_ups, *handlers)

@@ -110,9 +110,10 @@ def test_status_tells_of_pods_that_a_namespace_places_whoever_owns_them(
     assert f"the floor {where} (namespace) places its new pods; now" in told
 
 
-def test_status_tells_of_no_other_owner_where_the_floor_needs_a_size() -> None:
+def test_status_tells_of_another_owner_what_its_floor_lacks_a_size_for() -> None:
     found = standing.gather(RecordedCluster(read("kruise").objects), clock=SimulatedClock())
-    assert not found.others
+    assert found.others
+    assert all("whose number is not known: write all or none" in told for told in found.others)
 
 
 @EVERY
@@ -165,6 +166,7 @@ def take(simulation: Simulation, node: Node) -> None:
 
 
 @EVERY
+@pytest.mark.nightly
 def test_an_observer_counts_what_is_listed_while_each_node_goes(project: str) -> None:
     """One after the other, so that the replacements' nodes go, too."""
     clock = SimulatedClock(NOW + timedelta(minutes=1))

@@ -88,7 +88,7 @@ PATHS = (
         calls=("sqs:ChangeMessageVisibility",),
         settings=(
             *("AWS_LAMBDA_LOG_STREAM_NAME", "WINDOW"),
-            *("EVICTIONS_PER_SECOND", "REBALANCE_SHARE"),
+            *("EVICTIONS_PER_SECOND", "SEATS", "REBALANCE_SHARE"),
         ),
     ),
     Path(
@@ -152,7 +152,7 @@ PATHS = (
         "floors",
         "test_restore_begins_a_move_and_handover_finishes_it",
         calls=("sqs:SendMessage",),
-        settings=(*("NAMESPACES", "RESTORE_MOVES", "WAKE_UP_QUEUE_URL"),),
+        settings=(*("DEFAULT_FLOORS", "NAMESPACES", "RESTORE_MOVES", "WAKE_UP_QUEUE_URL"),),
     ),
     Path(
         "restore",
@@ -165,7 +165,7 @@ PATHS = (
         "pods are placed, and places of floors claimed",
         "floors",
         "test_pods_land_on_their_floor_through_the_http_api",
-        settings=("CAPACITY_LABELS", "NAMESPACES"),
+        settings=("CAPACITY_LABELS", "DEFAULT_FLOORS", "NAMESPACES"),
     ),
     Path(
         "placement",

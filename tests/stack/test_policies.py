@@ -1,12 +1,14 @@
 """The policies of manifests/, held to RBAC, to the names in the code and to the reference."""
 
 import re
+import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import yaml
 
-from evenkeel.model import names
+from evenkeel.model import names, seat
+from evenkeel.model.division import MOST, lease_of
 from evenkeel_cli import manifests
 from evenkeel_cli.install.traces import NOTES
 from tests.kit.control_plane import ROOT
@@ -78,6 +80,7 @@ def test_of_pods_and_nodes_those_labels_and_annotations_change_that_the_referenc
         *(f"label {key}" for key in labels - BY_THE_WEBHOOK),
         *(f"annotation {key}" for key in annotations - BY_THE_WEBHOOK),
         "metadata.ownerReferences",
+        "spec.tolerations",
         "status.conditions",
     }
     assert allowed()["nodes"] == {
@@ -95,21 +98,23 @@ def test_of_workloads_the_notes_change_that_an_uninstallation_takes_off() -> Non
 
 
 def test_no_expression_names_a_key_that_the_code_does_not_know() -> None:
-    known = names.KNOWN | {names.TEMPLATE_HASH}
+    known = names.KNOWN | {names.TEMPLATE_HASH, seat.IMAGE}
     keys = {
         text.removeprefix("label ").removeprefix("annotation ")
         for spec in policies().values()
         for text in quoted(yaml.safe_dump(spec, width=float("inf")).replace('\\"', '"'))
-        if "/" in text and " of " not in text
+        if "/" in text.strip("/") and " of " not in text
     }
     assert {names.DOOMED, names.RELEASED_FROM, names.PLACEMENT} <= keys <= known
 
 
 def test_roles_write_leases_of_these_names_and_no_others() -> None:
-    (validation,) = policies()["evenkeel-leases"]["validations"]
-    pattern, *prefixes = quoted(validation["expression"])
-    assert set(prefixes) == {names.CLAIM_PREFIX, names.MOVE_PREFIX, names.TEMPLATE_PREFIX}
-    assert names.SPOT_REST.startswith(names.MOVE_PREFIX)
+    by_name, _ = policies()["evenkeel-leases"]["validations"]
+    pattern, others = quoted(by_name["expression"])
+    uid = str(uuid.uuid4())
+    own = [f"{names.CLAIM_PREFIX}{uid}-12", f"{names.MOVE_PREFIX}{uid}", names.SPOT_REST]
+    assert all(re.search(others, name) for name in (*own, f"{names.TEMPLATE_PREFIX}{uid}"))
+    assert not re.search(others, f"{names.CLAIM_PREFIX}{uid}-12-a")
     (allowed,) = [
         rule["resourceNames"]
         for each in manifests.documents("rbac")
@@ -117,5 +122,6 @@ def test_roles_write_leases_of_these_names_and_no_others() -> None:
         for rule in each["rules"]
         if rule["resources"] == ["leases"] and "resourceNames" in rule
     ]
-    assert all(re.search(pattern, name) for name in allowed)
+    assert all(re.search(pattern, name) for name in (*allowed, *map(lease_of, range(MOST))))
+    assert not re.search(pattern, lease_of(MOST))
     assert not any(re.search(pattern, f"{name}-a") for name in allowed)

@@ -46,6 +46,20 @@ def test_the_policy_lets_in_what_each_port_is_for_and_nothing_else(
     }
 
 
+def test_the_policy_of_poll_lets_in_who_asks_for_metrics_and_nobody_else() -> None:
+    polls = {each["kind"]: dict(each) for each in manifests.documents("poll")}
+    (container,) = polls["Deployment"]["spec"]["template"]["spec"]["containers"]
+    (port,) = container["ports"]
+    policy = polls["NetworkPolicy"]["spec"]
+    assert policy["policyTypes"] == ["Ingress"]
+    assert policy["podSelector"] == polls["Deployment"]["spec"]["selector"]
+    (pods,) = policy["ingress"]
+    assert pods == {
+        "from": [{"namespaceSelector": {}}],
+        "ports": [{"protocol": "TCP", "port": port["containerPort"]}],
+    }
+
+
 @pytest.mark.parametrize("folder", ["serve", "poll"])
 def test_an_image_has_the_tag_of_its_version(folder: str) -> None:
     """``latest`` would be another program after each restart."""

@@ -18,3 +18,22 @@
 {{- $found := lookup "v1" "Secret" "evenkeel-system" (index . 0) -}}
 {{- get (($found).data | default dict) (index . 1) | b64dec -}}
 {{- end -}}
+
+{{- /* Clauses by which a node is not spot, as JSON: by the capacity labels of the settings. */ -}}
+{{- define "evenkeel.notSpot" -}}
+{{- $usual := "node.kubernetes.io/capacity,eks.amazonaws.com/capacityType,karpenter.sh/capacity-type" -}}
+{{- $keys := list -}}
+{{- $own := dict -}}
+{{- range splitList "," (.Values.settings.EVENKEEL_CAPACITY_LABELS | default $usual) -}}
+{{- $part := splitList "=" (trim .) -}}
+{{- $key := first $part -}}
+{{- $keys = append $keys $key -}}
+{{- $_ := set $own $key (concat (get $own $key | default list) (rest $part)) -}}
+{{- end -}}
+{{- $clauses := list -}}
+{{- range uniq $keys -}}
+{{- $values := concat (get $own .) (list "spot" "SPOT" "Spot") | uniq -}}
+{{- $clauses = append $clauses (dict "key" . "operator" "NotIn" "values" $values) -}}
+{{- end -}}
+{{- toJson $clauses -}}
+{{- end -}}

@@ -8,7 +8,7 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.kubernetes import connect
 from evenkeel.adapters.kubernetes.endpoint import BUDGET, LISTING
 from evenkeel.adapters.telemetry.lambda_function import LambdaRecorder, LambdaTelemetry
-from evenkeel.ports import Clock, Cluster
+from evenkeel.ports import Clock, Cluster, Instances, LifecycleActions, Notifications, Ports
 from evenkeel.settings import ConnectionSettings, Mode, environment, unknown
 
 
@@ -23,6 +23,16 @@ class Parts(NamedTuple):
     cluster: Cluster
     log: LambdaRecorder
     telemetry: LambdaTelemetry
+
+    def ports(
+        self,
+        instances: Instances,
+        lifecycle: LifecycleActions | None = None,
+        notifications: Notifications | None = None,
+    ) -> Ports:
+        """What a function of a drain acts on, with these parts of AWS."""
+        recorder = self.telemetry.recorder
+        return Ports(self.cluster, instances, self.clock, recorder, lifecycle, notifications)
 
 
 def parts_of(

@@ -263,3 +263,19 @@ class Recorder(Journal, Protocol):
         Called at the end of an invocation, and beside one that works for minutes.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """What a function acts on, besides queues.
+
+    ``lifecycle`` is needed only where a lifecycle hook is heeded. ``notifications`` None: nobody is
+    told of interruptions.
+    """
+
+    cluster: Cluster
+    instances: Instances
+    clock: Clock
+    recorder: Recorder
+    lifecycle: LifecycleActions | None = None
+    notifications: Notifications | None = None

@@ -4,11 +4,11 @@ import click
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.settings import Mode
-from evenkeel_cli import lines, node_names, options
+from evenkeel_cli import node_names, options
 from evenkeel_cli.cancelling import cancel as cancel_notice
 from evenkeel_cli.command import Command
 from evenkeel_cli.completing import values
-from evenkeel_cli.journal import DecisionList, Journal
+from evenkeel_cli.journal import DecisionList, telling
 from evenkeel_cli.output import Output
 from evenkeel_cli.reading import reading
 from evenkeel_cli.source import Source
@@ -29,11 +29,7 @@ def cancel(*, node: str, apply: bool, source: Source, output: Output) -> None:
     Examples:
         evenkeel cancel ip-10-0-1-2 --apply
     """
-    clock = SystemClock()
-    started = clock.now()
-    journal = Journal(
-        clock, lambda entry: output.tell(lines.of_decision(entry.decision, entry.at - started))
-    )
+    journal = telling(output, SystemClock())
     with source.changed().connect() if apply else reading(source) as cluster:
         name = node_names.require(cluster, node, str(source))
         decisions = cancel_notice(cluster, name, journal, act=apply)

@@ -6,7 +6,6 @@ from typing import Final
 
 import click
 
-from evenkeel.adapters.clock import SystemClock
 from evenkeel.decisions.drain.returning import ON_PURPOSE
 from evenkeel.model.pod import Pod
 from evenkeel.ports import Cluster
@@ -19,12 +18,13 @@ from evenkeel_cli.draining.pods import Step
 from evenkeel_cli.draining.run import Drain, summary
 from evenkeel_cli.duration import Duration
 from evenkeel_cli.errors import BadInputError, UnmetError
-from evenkeel_cli.journal import Journal
+from evenkeel_cli.journal import telling
 from evenkeel_cli.lines import Line
 from evenkeel_cli.output import Output
 from evenkeel_cli.program import NAME
 from evenkeel_cli.reading import reading
 from evenkeel_cli.source import Source
+from evenkeel_runtime.steady_clock import SteadyClock
 
 MOST_NAMED: Final = 5
 
@@ -73,7 +73,7 @@ def drain(
         evenkeel drain ip-10-0-1-2
         evenkeel drain ip-10-0-1-2 ip-10-0-1-3 --timeout 30m --apply
     """
-    clock = SystemClock()
+    clock = SteadyClock()
     started = clock.now()
 
     def tell(step: Step) -> None:
@@ -81,9 +81,7 @@ def drain(
         style = lines.STYLES.get(step.verb, lines.QUIET)
         output.tell(Line(clock.now() - started, step.verb.value, pod, style))
 
-    journal = Journal(
-        clock, lambda entry: output.tell(lines.of_decision(entry.decision, entry.at - started))
-    )
+    journal = telling(output, clock)
 
     with source.changed().connect() if apply else reading(source) as cluster:
         made = Drain(
@@ -110,11 +108,8 @@ def drain(
         except KeyboardInterrupt:
             _note(INTERRUPTED, told)
             raise click.Abort from None
-    if left.situations or not output.is_for_people:
-        output.say()
-        output.show(left.listing())
     output.say()
-    output.say(f"{summary(made.nodes, left)}.")
+    output.show(left.listing(), [f"{summary(made.nodes, left)}."])
     return 1 if left.situations else 0
 
 
@@ -157,4 +152,4 @@ def _note(note: str, told: set[str]) -> None:
     """Print a note, each once."""
     if note not in told:
         told.add(note)
-        console.standard_error().print(f"note: {note}", style="yellow")
+        console.note(note)

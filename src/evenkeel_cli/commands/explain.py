@@ -41,5 +41,6 @@ def explain(
     labels = source.labels()
     with reading(source, question.namespace) as cluster:
         answer = gather.answer(cluster, lookup.find(cluster, question), labels)
-    answer.show(output)
+    if output.is_for_people:
+        answer.show(output)
     output.dump(ExplanationList(items=[answer]))

@@ -1,6 +1,7 @@
 """``evenkeel headroom``: what keeps room free on on-demand nodes."""
 
 import json
+from collections.abc import Sequence
 from typing import Final
 
 import click
@@ -18,8 +19,9 @@ from evenkeel_cli.command import Command
 from evenkeel_cli.errors import BadInputError, UnmetError
 from evenkeel_cli.headroom import printed, sizing
 from evenkeel_cli.headroom.present import CapacityBuffer
-from evenkeel_cli.headroom.sizing import Room
+from evenkeel_cli.headroom.sizing import Kept, Room
 from evenkeel_cli.install.objects import Objects
+from evenkeel_cli.manifests import Manifest
 from evenkeel_cli.reading import reading
 from evenkeel_cli.source import Source
 from evenkeel_cli.targets import Target
@@ -79,6 +81,9 @@ def headroom(  # noqa: PLR0913 - one for each option
     first one first. --for pool keeps room for all pods of the largest spot pool, a type in a zone,
     so that they need not compete. --replicas, --cpu and --memory say the room instead.
 
+    Pods that need nodes of a kind, by a selector, affinity or a device, have placeholders of their
+    own there, with their rules.
+
     --reserved keeps the room for single replicas alone: on nodes with the taint and the label
     evenkeel.dev/headroom, for those of the largest pool.
 
@@ -99,18 +104,21 @@ def headroom(  # noqa: PLR0913 - one for each option
     with reading(source) as cluster:
         labels = labels.among(ask(cluster, List(Selection(Node), fresh=False)).items)
         found = read(cluster, SystemClock(), Terms(), Scope(capacity_labels=labels))
-        room = told or _needed(found, whose or SINGLES, reserved=reserved)
+        rooms = [Kept(told)] if told else _needed(found, whose or SINGLES, reserved=reserved)
     if buffer is None:
         buffer = NONE if source.real is None else _served(source.real)
-    if buffer == NONE:
-        documents = printed.pause_pods(room, labels, reserved=reserved)
-    else:
-        documents = printed.buffer(buffer, room, labels, reserved=reserved)
+    documents = list[Manifest]()
+    for kept in rooms:
+        if buffer == NONE:
+            made = printed.pause_pods(kept, labels, reserved=reserved)
+        else:
+            made = printed.buffer(buffer, kept, labels, reserved=reserved)
+        documents += [each for each in made if each not in documents]
     if output == "json":
         click.echo(json.dumps({"apiVersion": "v1", "kind": "List", "items": documents}, indent=2))
     else:
         click.echo(yaml.safe_dump_all(documents, sort_keys=False), nl=False)
-    console.standard_error().print(f"note: {room}")
+    console.note("; ".join(map(str, rooms)))
 
 
 def _told(
@@ -129,7 +137,7 @@ def _told(
     return Room(replicas, size)
 
 
-def _needed(found: Snapshot, whose: str, *, reserved: bool) -> Room:
+def _needed(found: Snapshot, whose: str, *, reserved: bool) -> Sequence[Kept]:
     """Raises UnmetError where nothing is needed."""
     if reserved:
         pool = sizing.of_largest_pool(found, singles=True)
@@ -142,9 +150,12 @@ def _needed(found: Snapshot, whose: str, *, reserved: bool) -> Room:
         pool = sizing.of_largest_pool(found)
         need = pool[1] if pool is not None else sizing.Need.of(())
         none = "no pod that asks for CPU or memory, and that is replaced elsewhere, is on spot"
-    if not need.room.placeholders:
-        raise UnmetError(f"{none}: name the room by --replicas, --cpu and --memory")
-    return need.room
+    beside = f" ({need.beside})" if need.others else ""
+    if not need.kept:
+        raise UnmetError(f"{none}{beside}: name the room by --replicas, --cpu and --memory")
+    if need.others:
+        console.note(need.beside)
+    return need.kept
 
 
 def _served(target: Target) -> str:

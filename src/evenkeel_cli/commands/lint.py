@@ -2,7 +2,7 @@
 
 import click
 
-from evenkeel_cli import words
+from evenkeel_cli import capacity, words
 from evenkeel_cli.command import Command
 from evenkeel_cli.completing import values
 from evenkeel_cli.errors import UnmetError
@@ -23,8 +23,9 @@ def lint(*, names: tuple[str, ...], recursive: bool, by_policy: bool) -> int:
     FILE holds YAML or JSON; - is standard input. Of a folder the files are read that end in .json,
     .yaml or .yml. Each finding is a line, FILE:LINE: kind/name: what to write. Exit code 1 if there
     is one. A remark, which goes to standard error, is about a hard topology spread that a drain may
-    leave uneven, or about an annotation on an object that Evenkeel does not read: it counts if a
-    controller copies it to the ReplicaSet, StatefulSet or Job that it makes.
+    leave uneven, about an annotation on an object that Evenkeel does not read: it counts if a
+    controller copies it to the ReplicaSet, StatefulSet or Job that it makes, or about a floor that
+    is more than all replicas.
 
     Templates are checked when they are rendered.
 
@@ -32,13 +33,13 @@ def lint(*, names: tuple[str, ...], recursive: bool, by_policy: bool) -> int:
         evenkeel lint deploy/
         kustomize build . | evenkeel lint -
     """
-    found, objects = 0, 0
+    found, objects, labels = 0, 0, capacity.labels()
     unread: list[str] = []
     for file in (file for name in names for file in files.named(name, recursive=recursive)):
         try:
             for manifest in manifests.parse(file, files.read(file)):
                 objects += 1
-                for finding in check(manifest, by_policy=by_policy):
+                for finding in check(manifest, by_policy=by_policy, labels=labels):
                     found += not finding.is_remark
                     text = f"{file}:{finding.line}: {manifest}: {finding.message}"
                     click.echo(visible(text), err=finding.is_remark)

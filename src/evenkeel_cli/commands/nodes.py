@@ -33,8 +33,4 @@ def nodes(
     with reading(source) as cluster:
         found = listing(Looker(cluster, SystemClock()).look())
     told = [found.headline, *found.sentences(is_whole=source.real is not None)]
-    if found.items or not output.is_for_people:
-        output.show(found, told)
-    else:
-        for sentence in told:
-            output.say(sentence)
+    output.show(found, told)

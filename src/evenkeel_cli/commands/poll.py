@@ -4,6 +4,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 from typing import Final
@@ -15,9 +16,9 @@ from evenkeel import settings
 from evenkeel.adapters.aws.auto_scaling import AutoScaling
 from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.aws.queue import SqsQueue
-from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.telemetry.tee import Tee
-from evenkeel.ports import Queue, Recorder
+from evenkeel.model.metrics import Metric
+from evenkeel.ports import Ports, Queue, Recorder
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode, RestoreSettings
 from evenkeel.settings.handover import Role
 from evenkeel_cli import decision_file, metering, options
@@ -35,6 +36,7 @@ from evenkeel_runtime.poll.application import Application, Outside
 from evenkeel_runtime.poll.helpers import Helpers
 from evenkeel_runtime.poll.in_process import InProcessQueue
 from evenkeel_runtime.poll.sources import Source
+from evenkeel_runtime.steady_clock import SteadyClock
 
 SHARE: Final = "--share"
 """Given to a process that takes one share of a storm, and ends when it is done."""
@@ -117,13 +119,15 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
         evenkeel poll --queue-url "$QUEUE_URL" --context prod --dry-run
     """
     target = Target(context, kubeconfig)
-    clock = SystemClock()
-    log = LineRecorder(clock, sys.stderr if decisions == decision_file.STREAMED else None)
+    clock = SteadyClock()
     facts = target.look()
     name = cluster_name or facts.cluster_name
+    metrics = PrometheusRecorder(name)
+    stream = sys.stderr if decisions == decision_file.STREAMED else None
+    log = LineRecorder(clock, stream, partial(metrics.counted, Metric.LOG_LINES_LOST))
     mode = Mode.OBSERVE if dry_run else Mode.ACT
     client = sqs.connect(region, endpoint_url, queue_url)
-    writer = sqs.writing(client, endpoint_url)
+    region_name, writer = client.meta.region_name, sqs.writing(client, endpoint_url)
     notices = sqs.SqsSource(client, queue_url)
     wake_ups: Source
     to_wake: Queue
@@ -133,7 +137,7 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
         log.say("wake-ups stay in this process")
     else:
         wake_ups = in_sqs = sqs.SqsSource(client, wake_up_queue_url)
-        to_wake = SqsQueue(wake_up_queue_url, client.meta.region_name, writer)
+        to_wake = SqsQueue(wake_up_queue_url, region_name, writer)
         log.say(f"wake-ups through {wake_up_queue_url} ({in_sqs.look()})")
     environ: Mapping[str, str] = {
         **settings.environment(),
@@ -143,7 +147,6 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
         settings.shared.WAKE_UP_QUEUE_URL: wake_up_queue_url or queue_url,
     }
     role = Role.SHARE if share else Role.FIRST
-    metrics = PrometheusRecorder(name)
     with ExitStack() as stack:
         recorders: list[Recorder] = [log, metrics]
         lines = stack.enter_context(
@@ -159,16 +162,16 @@ def poll(  # noqa: PLR0913 - a command has as many arguments as options
         cluster = stack.enter_context(target.connect(journal=recorder))
         application = Application(
             Outside(
-                cluster=cluster,
-                instances=Ec2Instances(client.meta.region_name, sqs.ec2(client, endpoint_url)),
-                lifecycle=AutoScaling(
-                    client.meta.region_name, sqs.auto_scaling(client, endpoint_url)
+                Ports(
+                    cluster,
+                    Ec2Instances(region_name, sqs.ec2(client, endpoint_url)),
+                    clock,
+                    recorder,
+                    AutoScaling(region_name, sqs.auto_scaling(client, endpoint_url)),
+                    UrlNotifications(notify_url) if notify_url else None,
                 ),
-                notifications=UrlNotifications(notify_url) if notify_url else None,
-                notices=SqsQueue(queue_url, client.meta.region_name, writer),
+                notices=SqsQueue(queue_url, region_name, writer),
                 wake_ups=to_wake,
-                clock=clock,
-                recorder=recorder,
                 note=log.say,
             ),
             lambda: InterruptionSettings.from_environment(environ),
@@ -211,8 +214,10 @@ def _run(
     application.start()
     if port is not None:
         metering.serve(metrics, "0.0.0.0", port, lambda: application.is_alive, log)  # noqa: S104 - Prometheus comes from elsewhere
-    end.wait()
+    is_well = end.wait(lambda: application.is_alive)
     log.say("ends when the batches under way are done")
     if not application.stop():
         raise UnmetError("a batch did not end in time: its messages come again, nothing is lost")
+    if not is_well:
+        raise UnmetError("a part of it has ended by itself: start it anew, nothing is lost")
     log.say("ended")

@@ -1,6 +1,9 @@
 """``evenkeel restore``: bring workloads back to their floors, and the rest to spot."""
 
+from collections.abc import Sequence
+
 import click
+import msgspec
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.decisions.restore.plan import plan
@@ -9,10 +12,10 @@ from evenkeel.decisions.restore.step import RestorePlan
 from evenkeel.flows.restore.reading import Scope, read
 from evenkeel.model import names
 from evenkeel.model.reasons import Reason
-from evenkeel_cli import console, lines, namespaces, options, pausing, words
+from evenkeel_cli import console, namespaces, options, pausing, words
 from evenkeel_cli.command import Command
 from evenkeel_cli.errors import UnmetError
-from evenkeel_cli.journal import Journal
+from evenkeel_cli.journal import telling
 from evenkeel_cli.output import Output
 from evenkeel_cli.program import NAME
 from evenkeel_cli.reading import reading
@@ -64,25 +67,25 @@ def restore(
     scope = Scope(searched, everywhere=everywhere, capacity_labels=labels)
     if not apply:
         with reading(source, searched) as cluster:
-            made = plan(read(cluster, SystemClock(), Terms(), scope))
-        _show(made, output, searched)
+            found = read(cluster, SystemClock(), Terms(), scope)
+        made, unseen = plan(found), namespaces.unseen(found.namespaces)
+        if not everywhere:
+            left = [each for each in made.left if each.subject.namespace not in unseen]
+            made = msgspec.structs.replace(made, left=left)
+        told = []
         if source.snapshot is not None and made.steps:
-            output.say()
-            output.say(UNTOLD)
+            told.append(UNTOLD)
         if source.real is not None:
             more = ": add --apply to do it" if made.steps else ""
-            output.say()
-            output.say(f"Nothing was written to {source}{more}.")
+            told.append(f"Nothing was written to {source}{more}.")
+        _show(made, output, searched, told, unseen=bool(unseen) and not everywhere)
         return 0
     return _apply(source.changed(), scope, output)
 
 
 def _apply(target: Target, scope: Scope, output: Output) -> int:
     clock = SystemClock()
-    started = clock.now()
-    journal = Journal(
-        clock, lambda entry: output.tell(lines.of_decision(entry.decision, entry.at - started))
-    )
+    journal = telling(output, clock)
     with target.connect() as cluster:
         namespaces.check(cluster, scope.namespace)
         present = pausing.find(cluster)
@@ -92,15 +95,14 @@ def _apply(target: Target, scope: Scope, output: Output) -> int:
         try:
             left = restoring.act()
         except KeyboardInterrupt:
-            console.standard_error().print(f"note: {INTERRUPTED}", style="yellow")
+            console.note(INTERRUPTED)
             raise click.Abort from None
     back = len(restoring.rolled_back)
     went_back = f", {back} went back" if back else ""
     output.say()
     output.say(f"{words.counted(restoring.moved, 'pod')} moved{went_back}.")
     shown = listing(left, everything=not output.is_for_people)
-    if shown.items or not output.is_for_people:
-        output.show(shown, shown.sentences(), namespace=scope.namespace)
+    output.show(shown, shown.sentences(), namespace=scope.namespace)
     return 1 if _is_unmet(restoring, left) else 0
 
 
@@ -110,16 +112,18 @@ def _is_unmet(restoring: Restoring, left: RestorePlan) -> bool:
     return is_off or bool(restoring.rolled_back)
 
 
-def _show(made: RestorePlan, output: Output, namespace: str) -> None:
+def _show(
+    made: RestorePlan, output: Output, namespace: str, told: Sequence[str], *, unseen: bool
+) -> None:
     """Print a plan; of a single namespace everything, else what is off."""
     shown = listing(made, everything=bool(namespace) or not output.is_for_people)
-    if shown.items or not output.is_for_people:
-        output.show(shown, shown.sentences(), namespace=namespace)
-    else:
-        output.say(_nothing(made, namespaced=bool(namespace)))
+    none = "" if shown.items else _nothing(made, namespaced=bool(namespace), unseen=unseen)
+    output.show(shown, [*shown.sentences(), *told], headline=none, namespace=namespace)
 
 
-def _nothing(made: RestorePlan, *, namespaced: bool) -> str:
+def _nothing(made: RestorePlan, *, namespaced: bool, unseen: bool) -> str:
+    if unseen:
+        return "Whether pods would move is not known: it rests on namespaces that are not there."
     more = " (-A looks at all)" if namespaced else ""
     reasons = {decision.reason for decision in made.left}
     if Reason.AS_WANTED not in reasons and Reason.NOT_MANAGED in reasons:

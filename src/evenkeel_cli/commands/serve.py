@@ -9,12 +9,12 @@ from threading import Thread
 import click
 
 from evenkeel import settings
-from evenkeel.adapters.clock import SystemClock
 from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.flows.gate.flow import GateFlow
 from evenkeel.handlers.placement import adds_nothing
 from evenkeel.handlers.requests import Answerer, authenticate
+from evenkeel.model.metrics import Metric
 from evenkeel.settings import WEBHOOK_REQUEST, GateSettings, Mode, PlacementSettings
 from evenkeel_cli import metering, options
 from evenkeel_cli.command import Command
@@ -32,9 +32,11 @@ from evenkeel_responder.responder import Responder
 from evenkeel_responder.responding import Responding
 from evenkeel_runtime.end_signal import EndSignal
 from evenkeel_runtime.metrics import PrometheusRecorder
+from evenkeel_runtime.serve.certificate import Certificate
 from evenkeel_runtime.serve.events import EventsBeside
-from evenkeel_runtime.serve.server import WebhookServer, tls_context
+from evenkeel_runtime.serve.server import WebhookServer
 from evenkeel_runtime.serve.sharing import SharingCluster
+from evenkeel_runtime.steady_clock import SteadyClock
 
 
 @click.command(cls=Command)
@@ -109,19 +111,21 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
         evenkeel serve --port 8443 --tls-cert tls.crt --tls-key tls.key
     """
     target = Target(context, kubeconfig)
-    clock, log = SystemClock(), LineRecorder(SystemClock())
-    facts = target.look()
+    clock, facts = SteadyClock(), target.look()
+    name = cluster_name or facts.cluster_name
+    metrics = PrometheusRecorder(name)
+    log = LineRecorder(clock, on_loss=partial(metrics.counted, Metric.LOG_LINES_LOST))
     mode = Mode.OBSERVE if dry_run else Mode.ACT
     environ: Mapping[str, str] = {
         **settings.environment(),
         settings.shared.MODE: mode.value,
-        settings.shared.CLUSTER_NAME: cluster_name or facts.cluster_name,
+        settings.shared.CLUSTER_NAME: name,
     }
     chosen = PlacementSettings.from_environment(environ)
     gate = GateSettings.from_environment(environ)
     try:
-        tls = tls_context(str(tls_cert), str(tls_key))
-    except OSError as error:
+        certificate = Certificate(tls_cert, tls_key, metrics.registry, name)
+    except (OSError, ValueError) as error:
         raise BadInputError(f"{tls_cert} and {tls_key} do not go together: {error}") from None
 
     def note(client: str, method: str, status: int, seconds: float) -> None:
@@ -129,7 +133,6 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
         log.noted("answered" if status else "gave up", client=client, **told)
         log.flush()
 
-    metrics = PrometheusRecorder(environ[settings.shared.CLUSTER_NAME])
     known = partial(authenticate, tokens=chosen.tokens)
     with (
         target.connect(budget=WEBHOOK_REQUEST, journal=Tee(log, metrics)) as cluster,
@@ -162,7 +165,7 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
         adds = named if responds else adds_nothing
         handler = functions.placement(chosen, gate, shared, clock, recorder, besides, adds)
         try:
-            server = WebhookServer((bind, port), tls, handler, known, note)
+            server = WebhookServer((bind, port), certificate.tls, handler, known, note)
         except OSError as error:
             raise UnmetError(f"port {port} of {bind} cannot be served: {error}") from None
         doing = "places" if mode is Mode.ACT else "observes"
@@ -171,16 +174,30 @@ def serve(  # noqa: PLR0913 - a command has as many arguments as options
         serving = Thread(target=server.serve_forever, name="evenkeel-serve", daemon=True)
         if metrics_port is not None:
             metering.serve(metrics, bind, metrics_port, serving.is_alive, log)
-        _run(server, serving, log)
+        _run(server, serving, certificate, log)
     return 0
 
 
-def _run(server: WebhookServer, serving: Thread, log: LineRecorder) -> None:
+def _run(
+    server: WebhookServer, serving: Thread, certificate: Certificate, log: LineRecorder
+) -> None:
     """Serve until somebody asks for the end."""
     end = EndSignal()
     serving.start()
-    end.wait()
+
+    def goes_on() -> bool:
+        try:
+            if certificate.read_if_newer():
+                server.tls = certificate.tls
+                log.say(f"serves a new certificate, until {certificate.ends_at:%Y-%m-%d}")
+        except (OSError, ValueError) as error:
+            log.noted(f"serves the certificate that was there before: {error}")
+        return serving.is_alive()
+
+    is_well = end.wait(goes_on)
     log.say("ends when the requests under way are answered")
     if not server.end():
         raise UnmetError("a request was not answered in time: its pod passes as it is")
+    if not is_well:
+        raise UnmetError("its server has ended by itself: start it anew")
     log.say("ended")

@@ -70,6 +70,14 @@ LONGEST: Final = timedelta(hours=1)
     help="Time after which an autoscaler's node is there, where the snapshot does not tell.",
 )
 @click.option(
+    "--seats",
+    metavar="N",
+    type=click.IntRange(0, 1_000),
+    default=0,
+    show_default=True,
+    help="How many seats there may be at a time (EVENKEEL_SEATS).",
+)
+@click.option(
     "--seeds",
     metavar="N",
     type=click.IntRange(1, 10_000),
@@ -112,6 +120,7 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
     spread: timedelta,
     pod_start: timedelta,
     node_start: timedelta,
+    seats: int,
     seeds: int,
     jobs: int,
     policies: Sequence[Policy],
@@ -164,6 +173,7 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
             pod_start=(seconds, seconds),
             node_start=node_start,
             labels=labels,
+            seats=seats,
         )
         for each in dict.fromkeys([*policies, *([Policy.EVENKEEL.value] if remedies else [])])
     ]
@@ -190,10 +200,7 @@ def simulate(  # noqa: PLR0913 - a command has as many arguments as options
         found_ = _tried(objects, hurt, settings[own], bound, known, range(seeds), jobs)
         shown = msgspec.structs.replace(shown, remedies=found_)
     workloads = sum(each["kind"] in ("Deployment", "StatefulSet") for each in objects)
-    show(output, shown, workloads)
-    output.say()
-    for sentence in told(known, gaps(_nodes(objects), labels, known)):
-        output.say(sentence, hang=2)
+    show(output, shown, workloads, told(known, gaps(_nodes(objects), labels, known)))
     return Exit.FINDING if shown.policies[0].lowest < bound else Exit.DONE
 
 

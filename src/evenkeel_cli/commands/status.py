@@ -1,7 +1,5 @@
 """``evenkeel status``: which share of each workload is on on-demand nodes, and which should be."""
 
-from collections.abc import Iterable
-
 import click
 
 from evenkeel_cli import options
@@ -50,6 +48,7 @@ def status(
     """
     shows_cost = cost or prices is not None
     searched = source.namespace(namespace, all_namespaces=all_namespaces)
+    where = f" in namespace {searched}" if searched else ""
     labels = source.labels()
     if shows_cost:
         known = read_prices(prices)
@@ -57,34 +56,24 @@ def status(
             reckoned = bill(cluster, known, labels, searched)
             elsewhere = [*listing.of_elsewhere(gather.elsewhere(cluster, searched))]
         shown = costs.listing(reckoned, known, searched)
-        if output.is_for_people and not shown.items:
-            _say(output, f"There is no pod that has a node{_where(searched)}.", elsewhere)
+        if not shown.items:
+            none = f"There is no pod that has a node{where}."
+            output.show(shown, elsewhere, headline=none, namespace=searched)
             return
-        gaps = reckoned.gaps
+        gaps, of_all = reckoned.gaps, not searched
         assumed = [*told(known, gaps), *listing.of_nodes(gaps.unknown_capacity, labels)]
-        costs.show(output, shown, [*assumed, *elsewhere], searched)
+        sentences = [*shown.sentences(of_all=of_all), *assumed, *elsewhere]
+        output.show(shown, sentences, rows=shown.lines(of_all=of_all), namespace=searched)
         return
     with reading(source, searched) as cluster:
         found = gather.gather(cluster, searched, labels=labels)
-    all_workloads = listing.listing(found)
+    workloads = listing.listing(found)
     sentences = [
-        *all_workloads.sentences(),
+        *workloads.sentences(),
         *listing.of_others(found),
         *listing.of_nodes(found.unknown_capacity, labels),
         *filter(None, [found.headroom]),
         *listing.of_elsewhere(found.elsewhere),
     ]
-    if output.is_for_people and not all_workloads.items:
-        none = f"There is no Deployment and no StatefulSet{_where(searched)}."
-        _say(output, none, sentences)
-        return
-    output.show(all_workloads, sentences, namespace=searched)
-
-
-def _where(namespace: str) -> str:
-    return f" in namespace {namespace}" if namespace else ""
-
-
-def _say(output: Output, none: str, sentences: Iterable[str]) -> None:
-    for sentence in (none, *sentences):
-        output.say(sentence, hang=2)
+    none = f"There is no Deployment and no StatefulSet{where}."
+    output.show(workloads, sentences, headline=workloads.headline or none, namespace=searched)

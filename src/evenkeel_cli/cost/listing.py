@@ -1,6 +1,6 @@
 """What workloads cost a month, as ``evenkeel status --cost`` shows it."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import ClassVar, Final
 
@@ -9,7 +9,7 @@ from evenkeel_cli import words
 from evenkeel_cli.columns import Column, Columns
 from evenkeel_cli.decisions.cost import Bill, Cost
 from evenkeel_cli.decisions.prices import Prices, PriceSource
-from evenkeel_cli.output import NAMESPACE, Item, Listing, ObjectItem, Output
+from evenkeel_cli.output import NAMESPACE, Item, Listing, ObjectItem
 
 UNKNOWN: Final = "?"
 IDLE: Final = "idle"
@@ -173,18 +173,6 @@ def listing(bill: Bill, prices: Prices, namespace: str = "") -> WorkloadCostList
         elsewhere=bill.gaps.elsewhere,
         prices=prices.sources,
     )
-
-
-def show(
-    output: Output, shown: WorkloadCostList, assumptions: Iterable[str], namespace: str = ""
-) -> None:
-    """Print the table and what it means, or data. ``namespace``: the only one that is shown."""
-    of_all = not namespace
-    output.table(shown.columns, shown.lines(of_all=of_all), namespace=namespace)
-    output.say()
-    for sentence in (*shown.sentences(of_all=of_all), *assumptions):
-        output.say(sentence, hang=2)
-    output.dump(shown)
 
 
 def _amounts(cost: Cost) -> Amounts:

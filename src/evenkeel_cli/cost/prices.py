@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from evenkeel_cli.completing import values
-from evenkeel_cli.decisions.prices import Prices, PriceSource
+from evenkeel_cli.decisions.prices import WINDOWS, Prices, PriceSource
 from evenkeel_cli.errors import BadInputError
 
 NEEDED: Final = "see docs/cost.md for what belongs into it"
@@ -25,8 +25,9 @@ class PriceFile(
 ):
     """What a file of prices holds.
 
-    ``on_demand``: US dollars an hour by instance type. ``spot``: what spot costs of that, from 0 to
-    1, by ``TYPE/ZONE``; either may be ``*``. ``region``: empty means that of the built-in prices.
+    ``on_demand``: US dollars an hour by instance type, or ``TYPE/windows``. ``spot``: what spot
+    costs of that, from 0 to 1, by ``TYPE/ZONE``; either may be ``*``. ``region``: empty means that
+    of the built-in prices.
     """
 
     region: str = ""
@@ -39,7 +40,7 @@ class PriceFile(
     def wrong(self) -> Iterator[str]:
         """What is not as it should be."""
         for type_, price in self.on_demand.items():
-            if not TYPE.fullmatch(type_):
+            if not TYPE.fullmatch(type_.removesuffix(f"/{WINDOWS}")):
                 yield f"onDemand names {type_!r}, which is no instance type such as m7g.large"
             if not (0 < price < math.inf):
                 yield f"onDemand of {type_} is {price}, and not some US dollars an hour"

@@ -25,8 +25,8 @@ def told(prices: Prices, gaps: Gaps) -> Iterator[str]:
     if gaps.assumed:
         nodes = words.counted(gaps.assumed, "node")
         yield (
-            f"Spot is taken as a third of on-demand for {nodes}, which is a rule of thumb: name"
-            " your pools' shares with --prices FILE."
+            f"Spot is taken as a third of on-demand for {nodes}, {gaps.assumed_spot} of them spot,"
+            " which is a rule of thumb: name your pools' shares with --prices FILE."
         )
     if gaps.unknown:
         named = [each or "no type" for each in sorted(gaps.unknown)]

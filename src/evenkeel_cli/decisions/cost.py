@@ -156,7 +156,7 @@ class _Tally:
         """What they cost; ``standing`` is that of a workload which has a floor."""
         cost = self._cost
         if standing is not None:
-            more = self._moved(Capacity.SPOT, standing.missing)
+            more = self._moved(Capacity.SPOT, standing.missing + standing.unmet)
             less = self._moved(Capacity.ON_DEMAND, _surplus(standing, labels))
             cost = cost._replace(at_floor=cost.now + more - less)
         return Share(cost, self._pods.total(), self._survivors, self._unpriced)

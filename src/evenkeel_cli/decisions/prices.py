@@ -8,13 +8,15 @@ from typing import Final, NamedTuple
 import msgspec
 
 from evenkeel.model import names
-from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.node import Node
 from evenkeel.model.pool import Pool
 from evenkeel_cli.decisions.unknown_capacity import UnknownCapacity, of_unknown_capacity
 
 HOURS: Final = 365 * 24 / 12
 """Hours of a month."""
+
+WINDOWS: Final = "windows"
 
 A_THIRD: Final = 1 / 3
 """What spot costs of on-demand where nobody says so: a rule of thumb."""
@@ -42,7 +44,8 @@ class Price(NamedTuple):
 class Prices(msgspec.Struct, frozen=True, kw_only=True):
     """US dollars an hour by instance type, and spot's shares of them by ``TYPE/ZONE``.
 
-    Either half of such a key may be ``*``. The first source is the main one.
+    An instance with Windows costs more, and is of the type ``TYPE/windows``. Either half of such a
+    key of ``spot`` may be ``*``. The first source is the main one.
     """
 
     sources: Sequence[PriceSource]
@@ -57,7 +60,7 @@ class Prices(msgspec.Struct, frozen=True, kw_only=True):
     def of(self, node: Node) -> Price | None:
         """What a node costs on either capacity type; None where its type is not known."""
         pool = _pool(node)
-        hour = self.on_demand.get(pool.type)
+        hour = self.on_demand.get(_priced(node))
         if hour is None:
             return None
         share = self.share(pool)
@@ -77,12 +80,14 @@ class Gaps(msgspec.Struct, frozen=True, kw_only=True):
     """What prices do not tell of a cluster's nodes.
 
     ``unknown``: how many nodes there are of each type without a price; of no type under an empty
-    one. ``assumed``: of how many nodes spot's price is by the rule of thumb. ``elsewhere``: regions
-    of nodes that the prices are not of. ``unknown_capacity``: nodes whose type is not known.
+    one. ``assumed``: of how many nodes spot's price is by the rule of thumb, ``assumed_spot`` of
+    them are spot. ``elsewhere``: regions of nodes that the prices are not of.
+    ``unknown_capacity``: nodes whose type is not known.
     """
 
     unknown: Mapping[str, int]
     assumed: int
+    assumed_spot: int
     elsewhere: Sequence[str]
     unknown_capacity: UnknownCapacity
 
@@ -90,10 +95,12 @@ class Gaps(msgspec.Struct, frozen=True, kw_only=True):
 def gaps(nodes: Sequence[Node], labels: CapacityLabels, prices: Prices) -> Gaps:
     """What is not known of these nodes."""
     priced = [(node, prices.of(node)) for node in nodes]
+    assumed = [node for node, price in priced if price is not None and price.is_assumed]
     regions = {region_of(node) for node in nodes} - {"", prices.region}
     return Gaps(
-        unknown=Counter(_pool(node).type for node, price in priced if price is None),
-        assumed=sum(price is not None and price.is_assumed for _, price in priced),
+        unknown=Counter(_priced(node) for node, price in priced if price is None),
+        assumed=len(assumed),
+        assumed_spot=sum(labels.of(node) is Capacity.SPOT for node in assumed),
         elsewhere=sorted(regions),
         unknown_capacity=of_unknown_capacity(nodes, labels),
     )
@@ -104,6 +111,13 @@ def region_of(node: Node) -> str:
     its = node.metadata.labels
     found = ZONE_OF_REGION.fullmatch(its.get(names.ZONE, ""))
     return its.get(REGION) or (found[1] if found else "")
+
+
+def _priced(node: Node) -> str:
+    """What a node's price is known by."""
+    type_ = _pool(node).type
+    is_windows = type_ and node.metadata.labels.get(names.OS) == WINDOWS
+    return f"{type_}/{WINDOWS}" if is_windows else type_
 
 
 def _pool(node: Node) -> Pool:

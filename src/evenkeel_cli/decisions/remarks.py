@@ -8,12 +8,13 @@ import msgspec
 
 from evenkeel.decisions.floor.standing import Standing
 from evenkeel.decisions.placement.rules import allowed_by
-from evenkeel.decisions.placement.spreads import is_upset, lacks, wants_domains
+from evenkeel.decisions.placement.spreads import IGNORE, is_upset, lacks, wants_domains
 from evenkeel.decisions.pools.spread import Spread
 from evenkeel.decisions.restore.snapshot import Candidate
+from evenkeel.decisions.room.rooms import Rooms
 from evenkeel.model import names
 from evenkeel.model.affinity import DO_NOT_SCHEDULE, TopologySpread
-from evenkeel.model.capacity import Capacity, CapacityLabels
+from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
 from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import LabelSelector
 from evenkeel.model.reasons import Reason
@@ -35,14 +36,18 @@ class Remark(msgspec.Struct, frozen=True):
     warning: bool = False
 
 
-def of_standing(standing: Standing, evictions: Sequence[Waiting]) -> Sequence[Remark]:
+def of_standing(
+    standing: Standing, evictions: Sequence[Waiting], *, unseen: bool = False
+) -> Sequence[Remark]:
     """What is off, worst first; nothing where all is as its owner wants it.
 
-    ``evictions`` of its pods wait at the gate.
+    ``evictions`` of its pods wait at the gate. ``unseen``: nothing is known of its namespace.
     """
     found = []
     if standing.missing:
-        found.append(_missing(standing))
+        found.append(_missing(standing, unseen=unseen))
+    elif unseen and not standing.floor.is_asked:
+        pass  # its namespace may ask for another
     elif standing.unmet:
         found.append(_unmet(standing))
     elif standing.survivors < standing.wanted:
@@ -71,10 +76,12 @@ def of_standing(standing: Standing, evictions: Sequence[Waiting]) -> Sequence[Re
     return found
 
 
-def _missing(standing: Standing) -> Remark:
+def _missing(standing: Standing, *, unseen: bool) -> Remark:
     brief = f"{standing.missing} below its floor"
     start = f"{_of_floor(standing.missing, standing)} not on on-demand nodes"
-    if not standing.is_managed:
+    if unseen:
+        reason, remedy = Reason.BELOW_FLOOR, ""
+    elif not standing.is_managed:
         reason, remedy = (
             Reason.NOT_MANAGED,
             (
@@ -106,9 +113,14 @@ def _is_about_nodes(why: str) -> bool:
 def _unmet(standing: Standing) -> Remark:
     """A default is a preference: what it misses is said, and breaks nothing that was asked for."""
     number = standing.unmet
+    holds = (
+        "new pods prefer on-demand, and none is moved"
+        if standing.is_managed
+        else "in a namespace that is not managed nothing heeds it"
+    )
     message = (
-        f"{_of_floor(number, standing)} not on on-demand nodes. The floor is a default: new"
-        f" pods prefer on-demand, and none is moved. Set {names.ON_DEMAND} to say what is wanted"
+        f"{_of_floor(number, standing)} not on on-demand nodes. The floor is a default: {holds}."
+        f" Set {names.ON_DEMAND} to say what is wanted"
     )
     return Remark(Reason.DEFAULT_FLOOR, f"{number} below its default floor", message)
 
@@ -129,11 +141,13 @@ def of_pools(
     pools: Callable[[], int],
     *,
     in_gang: bool = False,
+    unseen: bool = False,
 ) -> Sequence[Remark]:
     """What is off with a workload that has a goal; nothing while it is kept.
 
-    ``pools`` counts the pools that take its pods. It looks at all nodes, so it is asked only where
-    a pool has more than the goal.
+    ``unseen``: nothing is known of its namespace, and so not whether a pod moves. ``pools`` counts
+    the pools that take its pods. It looks at all nodes, so it is asked only where a pool has more
+    than the goal.
     """
     most = max(spread.held.values(), default=0)
     if most <= goal:
@@ -148,10 +162,9 @@ def of_pools(
         )
         return [Remark(Reason.POOLS_TOO_FEW, "too few pools", message, warning=True)]
     fullest = spread.full(goal)[0]
-    message = (
-        f"{most} of its pods are in one pool ({fullest}), which is to have {goal} at most:"
-        f" {_what_moves(standing, in_gang=in_gang)}"
-    )
+    message = f"{most} of its pods are in one pool ({fullest}), which is to have {goal} at most"
+    if not unseen:
+        message = f"{message}: {_what_moves(standing, in_gang=in_gang)}"
     return [Remark(Reason.POOL_TOO_FULL, "pool too full", message, warning=True)]
 
 
@@ -225,4 +238,67 @@ def of_domains(spread: TopologySpread) -> str:
         f"its hard spread over {spread.topology_key} wants {spread.min_domains} domains: while"
         f" fewer count, each takes {spread.max_skew} pods (maxSkew) at most, so add neither"
         " nodeTaintsPolicy: Honor nor matchLabelKeys, by which drained ones count less"
+    )
+
+
+def of_few_domains(candidate: Candidate, rooms: Rooms) -> Sequence[Remark]:
+    """Which hard spreads of a workload the floor that somebody asked for contradicts.
+
+    New pods of the floor may go to on-demand nodes alone, and over the domains of these alone the
+    scheduler counts a spread. ``rooms`` tell the nodes that take the workload's pods.
+    """
+    standing, workload = candidate.standing, candidate.workload
+    is_placed = standing.is_managed and not is_by_template(workload)
+    if not (is_placed and standing.floor.is_asked and standing.wanted):
+        return []
+    spreads = workload.spec.template.spec.topology_spread_constraints or ()
+    hard = [
+        each
+        for each in spreads
+        if each.when_unsatisfiable == DO_NOT_SCHEDULE and each.topology_key not in rooms.labels
+    ]
+    told = [_of_few_domains(each, candidate, rooms) for each in hard]
+    brief, message = "on-demand in few domains", "; ".join(filter(None, told))
+    return [Remark(Reason.FLOOR_IN_FEW_DOMAINS, brief, message, warning=True)] if message else []
+
+
+def _of_few_domains(spread: TopologySpread, candidate: Candidate, rooms: Rooms) -> str:
+    """What becomes of a floor under a hard spread; empty if it has its place."""
+    key, wanted, rules = spread.topology_key, candidate.standing.wanted, candidate.rules()
+    few, others = (
+        {node.metadata.labels.get(key, "") for node in rooms.taking(rules, capacity)} - {""}
+        for capacity in (Capacity.ON_DEMAND, Capacity.SPOT)
+    )
+    if not few:
+        return ""
+    number, every = len(few), len(few | others)
+    where = (
+        f"its pods are spread hard over {key}, and on-demand nodes are in {number} of {every}"
+        " domains"
+    )
+    mend = "add on-demand nodes in others, or ask for a lower floor"
+    even = -(-candidate.standing.replicas // every) + spread.max_skew - 1
+    is_short = number < (spread.min_domains or 1)
+    most = spread.max_skew if is_short else even
+    if (is_short or spread.node_affinity_policy == IGNORE) and wanted > number * most:
+        return (
+            f"{where}: these take {number * most} of its floor of {wanted}, and the others wait"
+            f" until restore lets them go to spot; {mend}"
+        )
+    fullest = -(-wanted // number)
+    if is_short or fullest <= even:
+        return ""
+    return (
+        f"{where}: new pods of its floor of {wanted} count these alone, so that one may get"
+        f" {fullest} of its pods, without a floor {even}; {mend}"
+    )
+
+
+def of_floor_beside(spread: TopologySpread) -> str:
+    """What the floor of a workload needs that is spread hard over domains; empty for another."""
+    if spread.when_unsatisfiable != DO_NOT_SCHEDULE or spread.topology_key in WELL_KNOWN:
+        return ""
+    return (
+        f"its pods are spread hard over {spread.topology_key}: its floor takes on-demand nodes"
+        " in each of its domains, else the pods of the floor are on fewer, or wait"
     )

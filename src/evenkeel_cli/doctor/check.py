@@ -4,7 +4,7 @@ A table has one line for each check. Facts are read when a check asks for them f
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import wraps
 from typing import Any, Final
@@ -60,11 +60,11 @@ def not_looked(reason: str, remedy: str = "", *, link: str = "") -> Finding:
     return Finding(link, Verdict.NOT_LOOKED, reason, remedy)
 
 
+@dataclass(eq=False)
 class Facts:
     """What is read of the cluster or of AWS when a check asks for it first."""
 
-    def __init__(self) -> None:
-        self.kept: dict[tuple[Any, ...], Any] = {}
+    kept: dict[tuple[Any, ...], Any] = field(default_factory=dict, init=False)
 
 
 def once[F: Facts, *Of, T](read: Callable[[F, *Of], T]) -> Callable[[F, *Of], T]:

@@ -19,7 +19,7 @@ from evenkeel.flows.reads import ask
 from evenkeel.flows.selections import MARKED_NODES, pods_on
 from evenkeel.model.instance import Instance
 from evenkeel.model.request import List
-from evenkeel.ports import Clock, Cluster
+from evenkeel.ports import Clock, Cluster, Ports
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings
 from evenkeel_cli import words
 from evenkeel_cli.decisions import draining
@@ -28,7 +28,6 @@ from evenkeel_cli.journal import Journal
 from evenkeel_cli.retry_on_conflict import change
 from evenkeel_cli.ways import situations
 from evenkeel_hosting import functions
-from evenkeel_hosting.functions import Ports
 from evenkeel_runtime.poll.event_source import Schedule
 from evenkeel_runtime.poll.in_process import InProcessQueue
 

@@ -25,6 +25,7 @@ from evenkeel_cli.decisions.waiting import waiting
 from evenkeel_cli.explain import drainers, hurdles, restoring
 from evenkeel_cli.explain.listing import Explanation, explanation
 from evenkeel_cli.ways import Situation, situations, with_places
+from evenkeel_sandbox.snapshot_cluster import UNKNOWN
 
 
 def answer(
@@ -130,13 +131,15 @@ def _floor(
     wanted = floor.floor.of(subject.spec.replicas)
     if not wanted:
         return
-    who = f"by its {floor.source}"
-    if not floor.is_asked:
-        who = "by default: new pods prefer that, and none waits or is moved for it"
-    unplaced = "" if MANAGED.of(space.labels) == names.TRUE else "; its namespace is not managed"
+    who = f"by its {floor.source}" if floor.is_asked else "by default"
+    if space.labels == UNKNOWN:
+        more = "; whether its namespace is managed, or gives a floor, is not known"
+    elif MANAGED.of(space.labels) != names.TRUE:
+        more = "; its namespace is not managed: nothing places its pods"
+    else:
+        more = "" if floor.is_asked else ": new pods prefer that, and none waits or is moved for it"
     yield (
-        f"Its floor: {wanted} of {subject.spec.replicas} are to be on on-demand nodes"
-        f" {who}{unplaced}."
+        f"Its floor: {wanted} of {subject.spec.replicas} are to be on on-demand nodes {who}{more}."
     )
 
 

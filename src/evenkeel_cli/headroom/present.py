@@ -18,7 +18,7 @@ from evenkeel_cli.headroom.sizing import Room, Size, size_of
 from evenkeel_cli.program import NAME
 
 HEADROOM: Final = "evenkeel-headroom"
-"""The name of its objects, in the system namespace."""
+"""The name of its objects, in the system namespace. For nodes of a kind it goes on with that."""
 
 RESERVED: Final = f"{HEADROOM}-reserved"
 """The name of those that are for single replicas alone."""
@@ -69,11 +69,10 @@ class CapacityBuffer(KubernetesObject, frozen=True, kw_only=True):
     """
 
     resource: ClassVar = Resource(
+        kind="CapacityBuffer",
         group="autoscaling.x-k8s.io",
         version="v1beta1",
         earlier=("v1alpha1",),
-        plural="capacitybuffers",
-        kind="CapacityBuffer",
     )
 
     spec: CapacityBufferSpec = CapacityBufferSpec()
@@ -89,7 +88,7 @@ class Template(ApiStruct, frozen=True, kw_only=True):
 class PodTemplate(KubernetesObject, frozen=True, kw_only=True):
     """A template that no controller makes pods of."""
 
-    resource: ClassVar = Resource(group="", version="v1", plural="podtemplates", kind="PodTemplate")
+    resource: ClassVar = Resource(kind="PodTemplate")
 
     template: Template = Template()
 
@@ -119,7 +118,7 @@ def _buffer(cluster: Cluster) -> Iterator[Present]:
     except NotFoundError:
         return
     for each in found:
-        if each.name in (HEADROOM, RESERVED):
+        if each.name.startswith(HEADROOM):
             name = each.spec.pod_template_ref.name
             template = ask_for_one(cluster, Get(PodTemplate, name, names.SYSTEM_NAMESPACE))
             size = size_of(template.template.spec.requests) if template is not None else Size()
@@ -151,13 +150,14 @@ def judge_buffer(buffer: CapacityBuffer, room: Room) -> Present:
 def _pause_pods(snapshot: Snapshot) -> Iterator[Present]:
     for candidate in snapshot.candidates:
         reference = candidate.workload.reference
-        if reference.namespace == names.SYSTEM_NAMESPACE and reference.name in (HEADROOM, RESERVED):
+        is_ours = reference.namespace == names.SYSTEM_NAMESPACE
+        if is_ours and reference.name.startswith(HEADROOM):
             yield _told(judge_pods(candidate), reference.name)
 
 
 def _told(found: Present, name: str) -> Present:
     """With the words for reserved room, where it is that."""
-    if name == HEADROOM:
+    if not name.startswith(RESERVED):
         return found
     remedy = found.remedy.replace(f"{NAME} headroom", f"{NAME} headroom --reserved")
     return msgspec.structs.replace(found, form=f"reserved, {found.form}", remedy=remedy)

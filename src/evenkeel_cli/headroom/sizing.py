@@ -1,16 +1,23 @@
 """How much headroom is needed: for the single replicas, and for the largest spot pool.
 
-Headroom is kept in *placeholders*: pieces as large as the largest pod that may need one. Only CPU
-and memory count.
+Headroom is kept in *placeholders*: pieces as large as the largest pod that may need one. Pods that
+need nodes of a kind, by rules of their own or for devices, have placeholders of their own there.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from math import ceil
 from typing import Final, NamedTuple, Self
 
+import msgspec
+
+from evenkeel.decisions.placement.own_rules import own_rules
 from evenkeel.decisions.placement.rules import allowed_by
 from evenkeel.decisions.restore.snapshot import Candidate, Snapshot
+from evenkeel.decisions.room.fleet import Fleet
+from evenkeel.decisions.room.rules import OF_THE_MOMENT, NodeRequest, accepts
+from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.node_bound import is_of_node
 from evenkeel.model.pod import Pod
@@ -55,25 +62,90 @@ class Room(NamedTuple):
         return f"{words.counted(self.placeholders, 'placeholder')}{size}"
 
 
+class Kind(msgspec.Struct, frozen=True):
+    """What pods need of a node besides room: their own rules, and how many of which devices."""
+
+    rules: NewPodSpec = NewPodSpec()
+    devices: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Eight hexadecimal digits, the same for the same kind; empty where any node will do."""
+        if self == ANY:
+            return ""
+        return sha256(msgspec.json.encode(self, order="deterministic")).hexdigest()[:8]
+
+    def __str__(self) -> str:
+        """As people read it."""
+        selector = self.rules.node_selector or {}
+        found = [f"{key}={value}" for key, value in sorted(selector.items())]
+        found += ["their node affinity"] if self.rules.node_affinity.required is not None else []
+        found += [f"{amount} {name}" for name, amount in self.devices]
+        return ", ".join(found)
+
+
+ANY: Final = Kind()
+"""That of pods that any on-demand node without a taint will do for."""
+
+
+class Kept(NamedTuple):
+    """Room for pods that need nodes of a kind."""
+
+    room: Room
+    kind: Kind = ANY
+
+    def __str__(self) -> str:
+        """As people read it."""
+        return f"{self.room} on nodes for {self.kind}" if self.kind.name else str(self.room)
+
+
 class Need(NamedTuple):
     """The pods that may need a place at the same time, and what they ask for together.
 
-    ``room``: the placeholders that they fit into.
+    ``room``: the placeholders into which those fit that any node will do for; ``rooms`` are for the
+    others, by kinds. No placeholder helps ``others``: their own rules exclude on-demand.
     """
 
     pods: int
     total: Size
     room: Room
+    others: int = 0
+    rooms: tuple[Kept, ...] = ()
 
     @classmethod
-    def of(cls, pods: Sequence[Size]) -> Self:
-        """What pods of these sizes need."""
-        return cls(len(pods), total_of(pods), room_for(pods))
+    def of(cls, pods: Iterable[tuple[Kind | None, Size]]) -> Self:
+        """What pods of these kinds and sizes need. No placeholder helps one of no kind."""
+        kinds = dict[str, Kind]()
+        sizes = defaultdict[str, list[Size]](list)
+        others = 0
+        for kind, size in pods:
+            if kind is None:
+                others += 1
+            else:
+                kinds[kind.name] = kind
+                sizes[kind.name].append(size)
+        every = [size for of_kind in sizes.values() for size in of_kind]
+        any_node = room_for(sizes.pop("", ()))
+        found = (Kept(_room_of(kinds[name], sizes[name]), kinds[name]) for name in sorted(sizes))
+        rooms = tuple(each for each in found if each.room.placeholders)
+        return cls(len(every), total_of(every), any_node, others, rooms)
+
+    @property
+    def kept(self) -> Sequence[Kept]:
+        """All rooms that it needs."""
+        return [*([Kept(self.room)] if self.room.placeholders else []), *self.rooms]
 
     def __str__(self) -> str:
         """As people read it."""
         verb = "asks" if self.pods == 1 else "ask"
-        return f"{verb} for {self.total}" if any(self.total) else f"{verb} for nothing"
+        what = f"{verb} for {self.total}" if any(self.total) else f"{verb} for nothing"
+        return f"{what}, and {self.beside}" if self.others else what
+
+    @property
+    def beside(self) -> str:
+        """Whom no placeholder helps."""
+        rules = "its own rules exclude" if self.others == 1 else "their own rules exclude"
+        return f"no placeholder helps {self.others} more: {rules} on-demand"
 
 
 def size_of(requests: Mapping[str, float]) -> Size:
@@ -93,12 +165,19 @@ def of_singles(snapshot: Snapshot) -> Need:
     They may where their namespace is managed, without a floor, unless their own rules exclude spot.
     With a default floor a pod on on-demand prefers to stay there, and counts once it is on spot.
     """
-    found = [
-        max(size_of(pod.spec.requests) for pod in each.owned)
+    kinds = Kinds(snapshot.fleet)
+    singles = [
+        each
         for each in snapshot.candidates
         if each.standing.replicas == 1 and each.owned and _may_be_on_spot(each)
     ]
-    return Need.of(found)
+    return Need.of(
+        (
+            kinds.of(each.rules(), each.owned[0].spec.requests),
+            max(size_of(pod.spec.requests) for pod in each.owned),
+        )
+        for each in singles
+    )
 
 
 def of_largest_pool(snapshot: Snapshot, *, singles: bool = False) -> tuple[Pool, Need] | None:
@@ -112,16 +191,59 @@ def of_largest_pool(snapshot: Snapshot, *, singles: bool = False) -> tuple[Pool,
         if candidate.standing.replicas == 1 and candidate.standing.is_managed
         for pod in candidate.owned
     }
-    pools: defaultdict[Pool, list[Size]] = defaultdict(list)
+    kinds = Kinds(snapshot.fleet)
+    pools = defaultdict[Pool, list[tuple[Kind | None, Size]]](list)
     of_nodes = pools_of(snapshot.fleet.nodes.values(), snapshot.fleet.labels)
     for pod in snapshot.pods:
         pool = of_nodes.get(pod.spec.node_name)
         if pool is not None and _is_replaced(pod) and (not singles or pod.uid in counted):
-            pools[pool].append(size_of(pod.spec.requests))
-    if not pools:
+            kind = kinds.of(own_rules(pod, snapshot.fleet.labels), pod.spec.requests)
+            pools[pool].append((kind, size_of(pod.spec.requests)))
+    needs = {pool: Need.of(pods) for pool, pods in pools.items()}
+    if not needs:
         return None
-    largest = max(pools, key=lambda pool: total_of(pools[pool]))
-    return largest, Need.of(pools[largest])
+    largest = max(needs, key=lambda pool: (needs[pool].total, pool))
+    return largest, needs[largest]
+
+
+class Kinds:
+    """Which nodes pods need for a placeholder to help them."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        """A placeholder of any kind goes to an on-demand node without a taint."""
+        self._labels = fleet.labels
+        self._nodes = [
+            node
+            for node in fleet.nodes.values()
+            if fleet.capacities[node.name] is Capacity.ON_DEMAND and not node.spec.taints
+        ]
+        self._known: dict[bytes, Kind | None] = {}
+
+    def of(self, rules: NewPodSpec, requests: Mapping[str, float]) -> Kind | None:
+        """What pods with these rules and requests need; None if they may go to spot alone."""
+        devices = tuple(sorted((k, ceil(each)) for k, each in requests.items() if "/" in k))
+        key = msgspec.json.encode((rules, devices))
+        if key not in self._known:
+            self._known[key] = self._of(rules, devices)
+        return self._known[key]
+
+    def _of(self, rules: NewPodSpec, devices: tuple[tuple[str, int], ...]) -> Kind | None:
+        if Capacity.ON_DEMAND not in allowed_by(rules, self._labels):
+            return None
+        request = NodeRequest(resources={}, rules=rules)
+        if not devices and all(accepts(request, node, ()) for node in self._nodes):
+            return ANY
+        lasting = (e for e in rules.tolerations or () if not e.key.startswith(OF_THE_MOMENT))
+        return Kind(msgspec.structs.replace(rules, tolerations=tuple(lasting) or None), devices)
+
+
+def _room_of(kind: Kind, pods: Sequence[Size]) -> Room:
+    """As ``room_for``; of pods with devices none shares a placeholder."""
+    return (
+        Room(len(pods), Size(*map(max, zip(*pods, strict=True))))
+        if kind.devices
+        else room_for(pods)
+    )
 
 
 def room_for(pods: Iterable[Size]) -> Room:

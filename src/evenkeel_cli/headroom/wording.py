@@ -31,5 +31,5 @@ def _needs(snapshot: Snapshot) -> Iterator[str]:
     if pool := sizing.of_largest_pool(snapshot):
         its, need = pool
         yield f"{words.counted(need.pods, 'pod')} of the largest spot pool ({its}) {need}"
-    if (singles := sizing.of_singles(snapshot)).pods:
+    if (singles := sizing.of_singles(snapshot)).pods or singles.others:
         yield of_singles(singles)

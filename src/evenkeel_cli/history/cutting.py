@@ -11,8 +11,13 @@ from evenkeel.model.decision import Verb
 from evenkeel.model.interruption import Interruption, Key, key_of
 from evenkeel.model.pod_count import FOLLOWED_FOR
 
-_ELSEWHERE: Final = frozenset({Verb.PLACE, Verb.REJECT, Verb.ACKNOWLEDGE})
-"""Verbs of decisions about new pods, and about events that concern no node."""
+_ELSEWHERE: Final = frozenset(
+    {
+        *(Verb.PLACE, Verb.REJECT, Verb.ACKNOWLEDGE),
+        *(Verb.FREE, Verb.LET_IN, Verb.HOLD_NODE, Verb.LET_GO),
+    }
+)
+"""Verbs of decisions about new pods, seats and their nodes, and events that concern no node."""
 
 
 class NoteRecord(msgspec.Struct, frozen=True, kw_only=True):

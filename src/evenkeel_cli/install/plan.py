@@ -10,10 +10,10 @@ from evenkeel.settings import Mode
 from evenkeel_cli import manifests
 from evenkeel_cli.aws.stack import Stack
 from evenkeel_cli.capacity import labels_in
-from evenkeel_cli.headroom import printed
 from evenkeel_cli.install import concurrency, hooks, placement_policy, rights, scheduler, serving
 from evenkeel_cli.install.build import Build
 from evenkeel_cli.install.choices import Choices, Webhook
+from evenkeel_cli.install.headroom import NoHeadroom
 from evenkeel_cli.install.hooks import Asked
 from evenkeel_cli.install.namespaces import Labelled, Unlabelled
 from evenkeel_cli.install.objects import Objects
@@ -32,6 +32,7 @@ from evenkeel_cli.install.traces import Forgotten, Lifted, Quiet, Unwritten
 
 SETTINGS: Final = {
     "CapacityLabels": "EVENKEEL_CAPACITY_LABELS",
+    "DefaultFloors": "EVENKEEL_DEFAULT_FLOORS",
     "Gate": "EVENKEEL_GATE",
     "GatePatienceSeconds": "EVENKEEL_GATE_PATIENCE_SECONDS",
     "Namespaces": "EVENKEEL_NAMESPACES",
@@ -100,7 +101,7 @@ def removal(site: Site, patience: timedelta) -> Sequence[Step]:
         Absent("poll", objects, manifests.documents("poll")),
         Absent("viewer", objects, manifests.documents("viewer")),
         Absent("responder", objects, manifests.documents("responder")),
-        Absent("headroom", objects, printed.of_all_forms()),
+        NoHeadroom(objects),
         Deleted(site),
         Swept(site),
         Unmapped(site),

@@ -51,7 +51,7 @@ class Quiet:
 
 
 class Lifted:
-    """No node is marked, and no pod released."""
+    """No node is marked or held, and no pod released."""
 
     title = "nodes"
 
@@ -60,9 +60,10 @@ class Lifted:
         self._site = site
 
     def look(self) -> Sequence[str]:
-        """The nodes that are marked or that released pods are on."""
+        """The nodes that are marked, held, or that released pods are on."""
         found = self._nodes()
-        return [f"lift marks, and give released pods back: {', '.join(found)}"] if found else []
+        told = f"lift marks and holds, and give released pods back: {', '.join(found)}"
+        return [told] if found else []
 
     def do(self) -> None:
         """Do as ``evenkeel cancel`` does for each. Raises ClusterError."""
@@ -73,7 +74,8 @@ class Lifted:
                 continue  # the node is gone, its pods with it
 
     def _nodes(self) -> Sequence[str]:
-        marked = self._site.objects.every("v1", "Node", names.DOOMED)
+        ours = (names.DOOMED, names.SEAT)
+        marked = [each for key in ours for each in self._site.objects.every("v1", "Node", key)]
         of_pods = (pod["spec"].get("nodeName", "") for pod in released(self._site.objects))
         return sorted({each["metadata"]["name"] for each in marked} | set(filter(None, of_pods)))
 

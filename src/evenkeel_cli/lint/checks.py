@@ -4,13 +4,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
-from evenkeel.decisions.floor.source import floor_of
+from evenkeel.decisions.floor.source import MANY, floor_of
 from evenkeel.decisions.placement.policy import untold
+from evenkeel.decisions.placement.rules import allowed_by
 from evenkeel.model import names
-from evenkeel.model.annotations import OWNERS, WORKLOADS, OwnersEntry, Place
+from evenkeel.model.annotations import ON_DEMAND, OWNERS, WORKLOADS, OwnersEntry, Place
+from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
 from evenkeel.model.controllers.kinds import KINDS as CONTROLLERS
+from evenkeel.model.floor import Floor, Unit
 from evenkeel.model.gang import group_of_template
-from evenkeel_cli.decisions.remarks import of_domains, of_spread
+from evenkeel.model.workload import Workload
+from evenkeel_cli.decisions.remarks import of_domains, of_floor_beside, of_spread
 from evenkeel_cli.lint.manifests import NODE_POOL, Bearer, Manifest, Written
 
 ALIKE: Final = 0.75
@@ -18,6 +22,23 @@ ALIKE: Final = 0.75
 
 KNOWN: Final = {entry.key.removeprefix(f"{names.DOMAIN}/"): entry.key for entry in OWNERS}
 """The keys by their names."""
+
+BARE: Final = frozenset(
+    {
+        "",
+        "ReplicationController",
+        "RayCluster.ray.io",
+        "RayJob.ray.io",
+        "RayService.ray.io",
+        "PyTorchJob.kubeflow.org",
+        "TFJob.kubeflow.org",
+        "SparkApplication.sparkoperator.k8s.io",
+        "ScheduledSparkApplication.sparkoperator.k8s.io",
+        "Workflow.argoproj.io",
+        "CronWorkflow.argoproj.io",
+    }
+)
+"""Kinds whose controllers make pods themselves, in a number that Evenkeel does not read."""
 
 OWN_PODS: Final = frozenset({*WORKLOADS, "DaemonSet"})
 """Kinds of which it is known what Evenkeel does with their pods."""
@@ -51,9 +72,12 @@ class Finding(NamedTuple):
     is_remark: bool = False
 
 
-def check(manifest: Manifest, *, by_policy: bool = False) -> Sequence[Finding]:
+def check(
+    manifest: Manifest, *, by_policy: bool = False, labels: CapacityLabels = WELL_KNOWN
+) -> Sequence[Finding]:
     """What is wrong with an object, by lines. ``by_policy``: the admission policy places its pods.
 
+    ``labels`` tell the nodes' capacity types.
     What a controller has made says what its owner says. What Evenkeel itself writes is wrong in a
     manifest, and right on an object of a cluster.
     """
@@ -65,9 +89,54 @@ def check(manifest: Manifest, *, by_policy: bool = False) -> Sequence[Finding]:
         for written in bearer.written
         for message in _wrong(manifest, bearer, written)
     ]
+    found += _never_kept(manifest, labels)
     if by_policy:
         found += _untold(manifest)
     return sorted([*found, *_remarks(manifest)])
+
+
+def _never_kept(manifest: Manifest, labels: CapacityLabels) -> Iterator[Finding]:
+    """Floors that nothing can keep, for no one knows of how many, or for what else is asked."""
+    workload = manifest.workload
+    for bearer in manifest.bearers:
+        for written in bearer.written:
+            floor = ON_DEMAND.read(written.value or "") if written.key == names.ON_DEMAND else None
+            if floor is None or bearer.kind == "Namespace":
+                continue
+            if bearer.kind == "Pod" and bearer.within not in WORKLOADS:
+                if floor.unit is not Unit.PERCENT or floor.amount % 100:
+                    yield _without_size(bearer, written)
+            elif workload is not None:
+                yield from _beside_its_rules(workload, floor, labels, written.line)
+                if floor.unit is Unit.REPLICAS and floor.amount > (manifest.size or floor.amount):
+                    meant = f": did you mean {floor.amount}%?" if floor.amount < 100 else ""
+                    more = f"{names.ON_DEMAND} {floor} is more than its {manifest.size}"
+                    message = f"{more} replicas, and counts as all{meant}"
+                    yield Finding(written.line, message, is_remark=True)
+
+
+def _without_size(bearer: Bearer, written: Written) -> Finding:
+    who = f"a {bearer.within}" if bearer.within else "a pod without a controller"
+    is_remark = bearer.within not in BARE
+    unless = "unless its pods are made by one that Evenkeel reads, " if is_remark else ""
+    message = (
+        f"{unless}how many pods {who} has is not known, so {names.ON_DEMAND} {written.value}"
+        " places none of them: write all or none"
+    )
+    return Finding(written.line, message, is_remark)
+
+
+def _beside_its_rules(
+    workload: Workload, floor: Floor, labels: CapacityLabels, line: int
+) -> Iterator[Finding]:
+    """A floor of pods that their own rules keep on the other capacity type."""
+    allowed = allowed_by(workload.spec.template.spec, labels)
+    if floor.of(MANY) and Capacity.ON_DEMAND not in allowed:
+        message = (
+            f"its own rules exclude on-demand, so {names.ON_DEMAND} {floor} is never kept: take"
+            " one of the two out"
+        )
+        yield Finding(line, message)
 
 
 def _untold(manifest: Manifest) -> Iterator[Finding]:
@@ -88,10 +157,23 @@ def _remarks(manifest: Manifest) -> Iterator[Finding]:
         if upset := of_spread(spread.constraint, spread.selector):
             where = "unless the webhook places its pods, "
             yield Finding(spread.line, f"{where}{upset}", is_remark=True)
+        if _has_floor(manifest) and (beside := of_floor_beside(spread.constraint)):
+            yield Finding(spread.line, beside, is_remark=True)
     for bearer in manifest.bearers:
         for written in bearer.written:
             if any(_may_count(entry, written.place, bearer) for entry in _entries(written.key)):
                 yield Finding(written.line, _if_copied(written, bearer), is_remark=True)
+
+
+def _has_floor(manifest: Manifest) -> bool:
+    """Whether an object says itself that some of its pods belong on on-demand."""
+    said = (
+        ON_DEMAND.read(written.value or "")
+        for bearer in manifest.bearers
+        for written in bearer.written
+        if written.key == names.ON_DEMAND
+    )
+    return any(floor is not None and floor.of(MANY) for floor in said)
 
 
 def _wrong(manifest: Manifest, bearer: Bearer, written: Written) -> Iterator[str]:

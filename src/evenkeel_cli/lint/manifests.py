@@ -93,7 +93,8 @@ class Manifest:
     """One object, and the line in which it begins.
 
     ``is_live``: it comes from an API server. ``is_made``: a controller owns it. ``workload`` is
-    what Evenkeel reads of it where its kind makes pods that are placed.
+    what Evenkeel reads of it where its kind makes pods that are placed, and ``size`` how many
+    replicas it names.
     """
 
     kind: str
@@ -104,6 +105,7 @@ class Manifest:
     spreads: tuple[Spread, ...] = ()
     line: int = 1
     workload: Workload | None = None
+    size: int | None = None
 
     def __str__(self) -> str:
         """``deployment/web``."""
@@ -233,6 +235,7 @@ def _objects(reader: _Reader, node: yaml.Node | None, seen: set[int]) -> Iterato
             spreads=tuple(reader.spreads(spec)) if full == "Deployment" else (),
             line=node.start_mark.line + 1,
             workload=reader.read(node, PLACED[full]) if full in PLACED else None,
+            size=reader.read(reader.at(spec, "replicas") or reader.at(spec, "parallelism"), int),
         )
 
 

@@ -11,7 +11,7 @@ from evenkeel.model.notice import NodeNotice
 from evenkeel.ports import Clock
 from evenkeel.settings import Mode
 from evenkeel_cli import pausing, planned_moves, report, snapshot
-from evenkeel_cli.console import standard_error
+from evenkeel_cli.console import note
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.history.incident import Incident
 from evenkeel_cli.journal import Journal
@@ -54,9 +54,8 @@ class Run:
         """On the built-in cluster, or on a snapshot. Answers the exit code."""
         builder: simulated.Builder = built_in.build
         if snapshot_file is not None:
-            taken = snapshot.read(snapshot_file)
-            self._note(*taken.notes)
-            builder = lambda clock: build(taken.objects, clock)  # noqa: E731 - a Builder of this snapshot
+            objects = snapshot.read(snapshot_file)
+            builder = lambda clock: build(objects, clock)  # noqa: E731 - a Builder of this snapshot
         now = self.clock.now()
         simulation = simulated.run(task, builder, now, self.output)
         try:
@@ -98,11 +97,11 @@ class Run:
             try:
                 account = replay.act(self._printer())
             except KeyboardInterrupt:
-                self._note(INTERRUPTED)
+                note(INTERRUPTED)
                 raise click.Abort from None
         hints = [name for name, notice in replay.doomed.items() if notice.is_hint]
         if hints:
-            self._note(f"{', '.join(hints)} stays marked for now: {HINTS_EXPIRE}")
+            note(f"{', '.join(hints)} stays marked for now: {HINTS_EXPIRE}")
         return self._show(account, task, replay.journal, Mode.ACT)
 
     def _updated(self, task: Task) -> Task:
@@ -130,16 +129,12 @@ class Run:
         return 1 if failed else 0
 
     def _warn_of_strangers(self, replay: Replay, target: Target) -> None:
-        self._note(
+        note(
             *(
                 f"{instance_id} is no node of {target}: bind it with --instance {instance_id}=NODE"
                 for instance_id in replay.strangers
             )
         )
-
-    def _note(self, *notes: str) -> None:
-        for note in notes:
-            standard_error().print(f"note: {note}", style="yellow")
 
 
 def _drains(replay: Replay) -> Mapping[str, Drain]:

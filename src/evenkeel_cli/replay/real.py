@@ -11,7 +11,7 @@ from evenkeel.flows.selections import pods_on
 from evenkeel.model.node import Node
 from evenkeel.model.notice import Concern, Notice
 from evenkeel.model.request import List, Selection
-from evenkeel.ports import Clock, Cluster, Recorder, Session
+from evenkeel.ports import Clock, Cluster, Ports, Recorder, Session
 from evenkeel.settings import Mode
 from evenkeel_cli import binding, namespaces, observed
 from evenkeel_cli.errors import UnmetError
@@ -23,7 +23,6 @@ from evenkeel_cli.journal import Journal
 from evenkeel_cli.replay.output import Printer
 from evenkeel_cli.replay.task import Task
 from evenkeel_cli.ways import situations
-from evenkeel_hosting.functions import Ports
 from evenkeel_sandbox.application import CLUSTER_NAME, Application
 from evenkeel_sandbox.node_instances import NodeInstances
 from evenkeel_sandbox.observer.workloads import Observer, in_namespaces

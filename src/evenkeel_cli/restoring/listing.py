@@ -23,6 +23,7 @@ ACCEPTED: Final = NOT_OURS | {
     Reason.NO_TEMPLATE_HASH,
     Reason.ON_DELETE,
     Reason.OWN_RULES,
+    Reason.OWN_PREFERENCE,
     Reason.OWN_SPREAD,
     Reason.PARTITION,
     Reason.PROTECTED,
@@ -75,9 +76,9 @@ class WorkloadRestoreList(Listing, frozen=True, kw_only=True):
 
     def sentences(self) -> Iterator[str]:
         """What puts replicas at risk, whole."""
-        for each in self.items:
-            if each.warning:
-                yield f"{words.workload_name(each.subject)}: {each.message}."
+        yield from words.once(
+            (words.workload_name(each.subject), each.message) for each in self.items if each.warning
+        )
 
 
 def listing(plan: RestorePlan, *, everything: bool) -> WorkloadRestoreList:

@@ -14,13 +14,12 @@ from evenkeel.flows.restore.flow import RestoreFlow
 from evenkeel.flows.restore.reading import Scope
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.reasons import Reason
-from evenkeel.ports import Clock, Cluster
+from evenkeel.ports import Clock, Cluster, Ports
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.journal import Journal
 from evenkeel_cli.program import NAME
 from evenkeel_hosting import functions
-from evenkeel_hosting.functions import Ports
 from evenkeel_sandbox.application import CLUSTER_NAME
 from evenkeel_sandbox.node_instances import NodeInstances
 from evenkeel_sandbox.simulator.clock import SimulatedClock

@@ -4,7 +4,6 @@ import re
 from typing import Final
 
 from evenkeel_cli import snapshot as snapshots
-from evenkeel_cli.console import standard_error
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.simulate.trial import Objects
 from evenkeel_cli.source import MORE_THAN_ONE
@@ -21,10 +20,7 @@ def read(snapshot: str | None, size: str | None = None, *, built_in: bool = Fals
     if (snapshot is not None, size is not None, built_in).count(True) > 1:
         raise BadInputError(MORE_THAN_ONE)
     if snapshot is not None:
-        read = snapshots.read(snapshot)
-        for note in read.notes:
-            standard_error().print(f"note: {note}")
-        return read.objects
+        return snapshots.read(snapshot)
     if size is not None:
         found = SIZE.fullmatch(size)
         if found is None:

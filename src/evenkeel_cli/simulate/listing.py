@@ -211,7 +211,7 @@ def listing(
     return WorkloadRiskList(items=risks, policies=policies)
 
 
-def show(output: Output, shown: WorkloadRiskList, workloads: int) -> None:
+def show(output: Output, shown: WorkloadRiskList, workloads: int, of_prices: Iterable[str]) -> None:
     """Print both tables and what they mean, or data."""
     below, first = len(shown.items), shown.policies[0]
     if below:
@@ -235,6 +235,9 @@ def show(output: Output, shown: WorkloadRiskList, workloads: int) -> None:
         output.say()
         for each in shown.remedies:
             output.say(f"{each.what}: {each.how}.")
+    output.say()
+    for sentence in of_prices:
+        output.say(sentence, hang=2)
     output.dump(shown)
 
 

@@ -8,7 +8,6 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from evenkeel.adapters.clock import SystemClock
-from evenkeel.decisions.placement.clauses import bears_headroom
 from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.flows.restore.reading import Scope, read
 from evenkeel.model import names
@@ -19,8 +18,8 @@ from evenkeel.model.pod import Pod
 from evenkeel_cli import words
 from evenkeel_cli.decisions.cost import of_pod
 from evenkeel_cli.decisions.prices import Prices
-from evenkeel_cli.headroom import sizing
-from evenkeel_cli.headroom.sizing import Room as Headroom
+from evenkeel_cli.headroom import printed, sizing
+from evenkeel_cli.headroom.sizing import Kept
 from evenkeel_cli.simulate.trial import Objects
 from evenkeel_sandbox import snapshot_cluster
 from evenkeel_sandbox.simulator.api.objects import (
@@ -94,9 +93,9 @@ def remedies(objects: Objects, hurt: Hurt, labels: CapacityLabels) -> Iterator[R
     cluster = snapshot_cluster.build(objects, SimulatedClock())
     snapshot = read(cluster, SystemClock(), Terms(), Scope(capacity_labels=labels))
     if (pool := sizing.of_largest_pool(snapshot)) is not None:
-        yield _headroom(objects, pool[1].room, labels)
+        yield _headroom(objects, pool[1].kept, labels)
     if (pool := sizing.of_largest_pool(snapshot, singles=True)) is not None:
-        yield _headroom(objects, pool[1].room, labels, reserved=True)
+        yield _headroom(objects, pool[1].kept, labels, reserved=True)
 
 
 class _Site:
@@ -236,27 +235,20 @@ def _rolling(objects: Objects, hurt: Hurt) -> Remedy | None:
 
 
 def _headroom(
-    objects: Objects, room: Headroom, labels: CapacityLabels, *, reserved: bool = False
+    objects: Objects, rooms: Sequence[Kept], labels: CapacityLabels, *, reserved: bool = False
 ) -> Remedy:
     """Room that is free on on-demand nodes, those that it needs added."""
     site = _Site(objects, labels)
     kept = RESERVED if reserved else {}
-    borne = [msgspec.to_builtins(bears_headroom())] if reserved else []
-    requests = room.size.quantities
-    for number in range(room.placeholders):
-        site.place(
-            {
-                "metadata": {"name": f"placeholder-{number}", "namespace": names.SYSTEM_NAMESPACE},
-                "spec": {
-                    "containers": [{"name": "pause", "resources": {"requests": requests}}],
-                    "tolerations": borne,
-                },
-            },
-            kept,
-        )
+    for each in rooms:
+        _, made = printed.pause_pods(each, labels, reserved=reserved)
+        for number in range(each.room.placeholders):
+            name = f"{made['metadata']['name']}-{number}"
+            metadata = {"name": name, "namespace": names.SYSTEM_NAMESPACE}
+            site.place({"metadata": metadata, "spec": made["spec"]["template"]["spec"]}, kept)
     what = f"headroom {'--reserved' if reserved else '--for pool'}"
-    made = Remedy(what, str(room), site.objects, site.added)
-    return made._replace(kept=site.made) if reserved else made._replace(placed=site.placed)
+    remedy = Remedy(what, "; ".join(map(str, rooms)), site.objects, site.added)
+    return remedy._replace(kept=site.made) if reserved else remedy._replace(placed=site.placed)
 
 
 def _pods_by_workload(objects: Iterable[Obj]) -> defaultdict[Reference, list[Obj]]:

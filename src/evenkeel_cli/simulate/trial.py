@@ -16,13 +16,13 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NoticeKind
 from evenkeel.model.pool import Pool
+from evenkeel.ports import Ports
 from evenkeel.settings.shared import CAPACITY_LABELS
 from evenkeel_cli import event_files, events
 from evenkeel_cli.errors import BadInputError
 from evenkeel_cli.simulate.results import Dip, Trial
 from evenkeel_cli.simulation import ReportedSimulation
 from evenkeel_hosting import files
-from evenkeel_hosting.functions import Ports
 from evenkeel_sandbox import snapshot_cluster
 from evenkeel_sandbox.built_in import placing
 from evenkeel_sandbox.built_in.cluster import OPTIONS
@@ -36,7 +36,7 @@ from evenkeel_sandbox.storms import drainer
 from evenkeel_sandbox.storms.autoscaler import Autoscaler
 from evenkeel_sandbox.storms.drainer import Drainer
 from evenkeel_sandbox.storms.new_nodes import instance_id, on_demand
-from evenkeel_sandbox.storms.shapes import Pools, Shape, pools_among
+from evenkeel_sandbox.storms.shapes import Pools, Shape, Strike, pools_among
 from evenkeel_sandbox.storms.starts import Range, node_start_of, start_seconds_of
 
 NOTHING: Final = timedelta()
@@ -82,7 +82,7 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """The storms that come, who acts, and how fast the cluster is.
 
     ``pod_start`` (seconds) and ``node_start`` are for pods and nodes of which the cluster does not
-    tell it.
+    tell it. ``seats``: so many there may be at a time.
     """
 
     shape: Shape
@@ -90,6 +90,7 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     pod_start: Range = (POD_START, POD_START)
     node_start: timedelta = timedelta(seconds=NODE_START)
     labels: CapacityLabels
+    seats: int = 0
 
 
 class Ground(NamedTuple):
@@ -211,7 +212,7 @@ class Storm(ReportedSimulation):
         self._seed = seed
         if setting.policy is Policy.EVENKEEL:
             placing.install(cluster)
-        super().__init__(clock, cluster, labels=setting.labels)
+        super().__init__(clock, cluster, labels=setting.labels, seats=setting.seats)
         self._pools = pools_among(nodes_of(cluster), setting.labels)
         self._autoscaler = self._scale(ground)
         self.struck = 0
@@ -259,7 +260,7 @@ class Storm(ReportedSimulation):
         begins = self.clock.now()
         instances = {node.name: node.instance_id for node in nodes_of(self.cluster)}
         for number, strike in enumerate(strikes):
-            arriving = for_instance(sample(strike.kind), instances[strike.node], f"storm-{number}")
+            arriving = self._arriving(strike, instances[strike.node], f"storm-{number}")
             self.clock.call_at(begins + strike.after, partial(self._send, arriving))
         last = begins + max((strike.after for strike in strikes), default=NOTHING)
         while self.clock.now() <= last or not self._is_well():
@@ -267,6 +268,10 @@ class Storm(ReportedSimulation):
                 break
             self.advance(STEP)
             yield
+
+    def _arriving(self, strike: Strike, instance_id: str, event_id: str) -> Arriving:
+        """The event of a strike."""
+        return for_instance(sample(strike.kind), instance_id, event_id)
 
     def _send(self, arriving: Arriving) -> None:
         self.send(freshened(arriving, self.clock.now()))

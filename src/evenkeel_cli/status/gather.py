@@ -11,6 +11,7 @@ from evenkeel.decisions.floor.standing import Standing
 from evenkeel.decisions.restore.plan import plan
 from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.decisions.restore.step import RestorePlan
+from evenkeel.decisions.room.rooms import Rooms
 from evenkeel.errors import ForbiddenError
 from evenkeel.flows.reads import list_all
 from evenkeel.flows.restore.reading import Scope, read
@@ -23,10 +24,11 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import List, Selection
 from evenkeel.ports import Clock, Cluster
-from evenkeel_cli.decisions.remarks import Remark, of_policy, of_spreads
+from evenkeel_cli.decisions.remarks import Remark, of_few_domains, of_policy, of_spreads
 from evenkeel_cli.decisions.unknown_capacity import UnknownCapacity, of_unknown_capacity
 from evenkeel_cli.decisions.waiting import Waiting, waiting
 from evenkeel_cli.headroom.wording import told
+from evenkeel_cli.namespaces import unseen
 from evenkeel_cli.status import others
 from evenkeel_cli.status.pools import InPools, in_pools
 
@@ -40,6 +42,7 @@ class Found:
     ``evictions`` which of these wait at the gate, and ``restores`` what restore decides about it.
     ``others`` are sentences about pods that no workload has. ``headroom`` is one, where all
     namespaces were read. ``elsewhere``: how many workloads other namespaces have, where one was.
+    ``unseen`` are the namespaces that a snapshot lacks.
     """
 
     standings: Sequence[Standing]
@@ -52,6 +55,7 @@ class Found:
     headroom: str = ""
     others: Sequence[str] = ()
     elsewhere: Mapping[str, int] = field(default_factory=dict)
+    unseen: frozenset[str] = frozenset()
 
 
 def gather(
@@ -67,8 +71,12 @@ def gather(
     standings = [each.standing for each in snapshot.candidates]
     standings.sort(key=lambda each: (each.workload.namespace, each.workload.name))
     nodes = snapshot.fleet.nodes.values()
-    pools = in_pools(snapshot)
-    spreads = {each.workload.reference: of_spreads(each, labels) for each in snapshot.candidates}
+    rooms = Rooms(snapshot.fleet)
+    pools = in_pools(snapshot, rooms)
+    spreads = {
+        each.workload.reference: [*of_spreads(each, labels), *of_few_domains(each, rooms)]
+        for each in snapshot.candidates
+    }
     by_policy = {
         each.workload.reference: of_policy(each) for each in snapshot.candidates if each.by_policy
     }
@@ -76,7 +84,10 @@ def gather(
     headroom = "" if namespace else told(cluster, snapshot)
     restores = _by_workload(plan(snapshot))
     spaces = [each for each in snapshot.namespaces if namespace in ("", each.name)]
-    of_others = [*others.told(snapshot.pods, spaces, snapshot.fleet.capacity)]
+    counted = {pod.uid for each in snapshot.candidates for pod in each.pods}
+    rest = others.placed((pod for pod in snapshot.pods if pod.uid not in counted), spaces)
+    workloads = others.owners(cluster, (pod for pod, _ in rest))
+    of_others = [*others.told(rest, workloads, snapshot.fleet.capacity)]
     return Found(
         standings=standings,
         unknown_capacity=of_unknown_capacity(nodes, labels),
@@ -88,6 +99,7 @@ def gather(
         headroom=headroom,
         others=of_others,
         elsewhere=elsewhere(cluster, namespace),
+        unseen=unseen(snapshot.namespaces),
     )
 
 

@@ -9,10 +9,9 @@ from evenkeel.model import names
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.reasons import Reason
 from evenkeel.model.template import is_by_template
-from evenkeel.settings.shared import CAPACITY_LABELS
-from evenkeel_cli import words
+from evenkeel_cli import capacity, words
 from evenkeel_cli.columns import Column, Columns
-from evenkeel_cli.decisions.remarks import Remark
+from evenkeel_cli.decisions.remarks import Remark, of_standing
 from evenkeel_cli.decisions.unknown_capacity import UnknownCapacity
 from evenkeel_cli.output import NAMESPACE, WORKLOAD, Item, Listing, ObjectItem
 from evenkeel_cli.status.gather import Found
@@ -25,6 +24,10 @@ MOST_NODES: Final = 5
 
 NO_FLOOR: Final = "no floor"
 """Nothing is wrong with a workload, and it may lose all replicas with the spot nodes."""
+
+
+BELOW_DEFAULT: Final = "below default"
+"""Fewer than a default floor would survive, which breaks nothing that somebody asked for."""
 
 
 class Floor(Item, frozen=True, kw_only=True):
@@ -43,18 +46,20 @@ class WorkloadStatus(ObjectItem, frozen=True, kw_only=True):
     are Ready on on-demand nodes: what would be left if every spot node died now.
     ``survivorsOfPool`` would be left if the one pool of spot nodes died that has most Ready pods of
     it. ``remarks`` are what is off. ``placement`` is what places its pods, where it is ``managed``.
+    What rests on a namespace that a snapshot lacks is null: ``managed``, and ``floor`` and ``ok``
+    of a workload that asks for no floor itself.
     """
 
-    ok: bool
+    ok: bool | None
     replicas: int
-    floor: Floor
+    floor: Floor | None
     on_demand: int
     spot: int
     waiting: int
     moving: int
     survivors: int
     survivors_of_pool: int
-    managed: bool
+    managed: bool | None
     placement: str
     remarks: Sequence[Remark]
     evictions: Sequence[str]
@@ -63,16 +68,26 @@ class WorkloadStatus(ObjectItem, frozen=True, kw_only=True):
     @property
     def prefers(self) -> bool:
         """Whether its floor is a default above none, which is a preference."""
-        return self.floor.source == Source.DEFAULT and self.floor.replicas > 0
+        floor = self.floor
+        return floor is not None and floor.source == Source.DEFAULT and floor.replicas > 0
 
     @property
-    def ok_or_no_floor(self) -> bool | str:
-        """Whether nothing puts replicas at risk; of one without a floor, that none has to stand."""
-        return NO_FLOOR if self.ok and not self.floor.replicas else self.ok
+    def ok_or_no_floor(self) -> bool | str | None:
+        """Whether nothing puts replicas at risk.
+
+        Of one without a floor, that none has to stand; of one below a default floor, that.
+        """
+        if not self.ok or self.floor is None:
+            return self.ok
+        if self.prefers and self.survivors < self.floor.replicas:
+            return BELOW_DEFAULT
+        return self.ok if self.floor.replicas else NO_FLOOR
 
     @property
     def floor_in_words(self) -> str:
-        """``12``, ``2 by default``, as nobody asked for that."""
+        """``12``, ``2 by default``, as nobody asked for that; empty where it is not known."""
+        if self.floor is None:
+            return ""
         return f"{self.floor.replicas} by default" if self.prefers else str(self.floor.replicas)
 
     @property
@@ -90,8 +105,8 @@ class WorkloadStatusList(Listing, frozen=True, kw_only=True):
         Column("OK", lambda each: each.ok_or_no_floor),
         Column("REPLICAS", lambda each: each.replicas, yields=1),
         Column("FLOOR", lambda each: each.floor_in_words),
-        Column("POLICY", lambda each: each.floor.policy, wide=True),
-        Column("FROM", lambda each: each.floor.source, wide=True),
+        Column("POLICY", lambda each: each.floor and each.floor.policy, wide=True),
+        Column("FROM", lambda each: each.floor and each.floor.source, wide=True),
         Column("PLACED-BY", lambda each: each.placement if each.managed else "", wide=True),
         Column("ON-DEMAND", lambda each: each.on_demand, yields=3),
         Column("SPOT", lambda each: each.spot, yields=2),
@@ -104,6 +119,20 @@ class WorkloadStatusList(Listing, frozen=True, kw_only=True):
 
     items: Sequence[WorkloadStatus]
 
+    @property
+    def headline(self) -> str:
+        """How many would have nothing left without spot; empty where there is no workload."""
+        if not self.items:
+            return ""
+        wanting = [each for each in self.items if each.replicas]
+        none = sum(not each.survivors for each in wanting)
+        below = sum(each.survivors < each.floor.replicas for each in wanting if each.floor)
+        fewer = f", and {below} fewer than the floor" if below else ""
+        return (
+            f"If every spot node died now, {none} of {words.counted(len(wanting), 'workload')}"
+            f" would have no Ready pod{fewer}."
+        )
+
     def sentences(self) -> Iterator[str]:
         """What to do about workloads that are at risk or below a default floor, and what waits."""
         warnings, evictions = [], []
@@ -111,9 +140,9 @@ class WorkloadStatusList(Listing, frozen=True, kw_only=True):
             name = words.workload_name(each.subject)
             why = f" ({each.why_waiting.rstrip('.')})" if each.why_waiting else ""
             told = (r for r in each.remarks if r.warning or r.reason is Reason.DEFAULT_FLOOR)
-            warnings += [f"{name}: {r.message}." for r in told]
+            warnings += [(name, r.message) for r in told]
             evictions += [f"{name}: {eviction}{why}." for eviction in each.evictions]
-        yield from _some(warnings, "remark", "remarks")
+        yield from _some(words.once(warnings), "remark", "remarks")
         yield from _some(evictions, "eviction that waits", "evictions that wait")
 
 
@@ -131,17 +160,20 @@ def listing(found: Found) -> WorkloadStatusList:
         workload = standing.workload.reference
         pools = found.pools[workload]
         evictions = found.evictions[workload]
-        told = [
-            *remarks(standing, evictions, found.restores.get(workload)),
-            *pools.remarks,
-            *found.spreads[workload],
-            *found.by_policy.get(workload, ()),
-        ]
+        unseen = workload.namespace in found.unseen
+        told = [*of_standing(standing, evictions, unseen=True), *pools.remarks]
+        if not unseen:
+            told = [
+                *remarks(standing, evictions, found.restores.get(workload)),
+                *pools.remarks,
+                *found.spreads[workload],
+                *found.by_policy.get(workload, ()),
+            ]
         waits = [eviction.message for eviction in evictions]
         placement = "policy" if workload in found.by_policy else "webhook"
         if is_by_template(standing.workload):
             placement = names.BY_TEMPLATE
-        items.append(_item(standing, told, pools.survivors, waits, placement))
+        items.append(_item(standing, told, pools.survivors, waits, placement, unseen=unseen))
     return WorkloadStatusList(items=items)
 
 
@@ -169,7 +201,7 @@ def of_nodes(nodes: UnknownCapacity, labels: CapacityLabels) -> Iterator[str]:
         yield (
             f"{count} no label of a capacity type, which counts as on-demand:"
             f" {_named(nodes.unlabelled)}. A spot node that is not made by EKS or Karpenter has to"
-            f" be labelled {labels.keys[0]}={names.SPOT}."
+            f" be labelled {labels.spot_label}."
         )
     for kind, found in nodes.elsewhere.items():
         count = words.counted(len(found), "node is", "nodes are")
@@ -177,11 +209,17 @@ def of_nodes(nodes: UnknownCapacity, labels: CapacityLabels) -> Iterator[str]:
             f"{count} no EC2 instance ({kind}): {_named(found)}. No notice can be about such a"
             " node, and no pod is moved from there or to there."
         )
+    if nodes.blocks:
+        count = words.counted(len(nodes.blocks), "node is", "nodes are")
+        yield (
+            f"{count} in a Capacity Block, which counts as on-demand: {_named(nodes.blocks)}. All"
+            " of a block end at one time, and so does a floor that stands there."
+        )
     for label, found in nodes.doubtful.items():
         count = words.counted(len(found), "node has", "nodes have")
         yield (
             f"{count} the label {label}, which says neither spot nor on-demand: {_named(found)}. No"
-            f" floor holds there. If it means spot, set {CAPACITY_LABELS}={label}."
+            f" floor holds there: {capacity.advice(labels, label)}."
         )
 
 
@@ -195,20 +233,25 @@ def _item(
     survivors_of_pool: int,
     evictions: Sequence[str],
     placement: str,
+    *,
+    unseen: bool,
 ) -> WorkloadStatus:
     floor = standing.floor
+    is_known = floor.is_asked or not unseen
     return WorkloadStatus(
         subject=standing.workload.reference,
-        ok=not any(remark.warning for remark in told),
+        ok=not any(remark.warning for remark in told) if is_known else None,
         replicas=standing.replicas,
-        floor=Floor(replicas=standing.wanted, policy=str(floor.floor), source=floor.source.value),
+        floor=Floor(replicas=standing.wanted, policy=str(floor.floor), source=floor.source.value)
+        if is_known
+        else None,
         on_demand=standing.on_demand,
         spot=standing.spot,
         waiting=standing.waiting,
         moving=standing.released,
         survivors=standing.survivors,
         survivors_of_pool=survivors_of_pool,
-        managed=standing.is_managed,
+        managed=None if unseen else standing.is_managed,
         placement=placement,
         remarks=told,
         evictions=evictions,

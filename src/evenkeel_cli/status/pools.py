@@ -12,6 +12,7 @@ from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.meta import Reference
 from evenkeel_cli.decisions.remarks import Remark, of_pools
+from evenkeel_cli.namespaces import unseen
 
 
 class InPools(msgspec.Struct, frozen=True):
@@ -21,10 +22,10 @@ class InPools(msgspec.Struct, frozen=True):
     remarks: Sequence[Remark]
 
 
-def in_pools(snapshot: Snapshot) -> Mapping[Reference, InPools]:
-    """Each workload's, by its reference."""
-    rooms = Rooms(snapshot.fleet)
+def in_pools(snapshot: Snapshot, rooms: Rooms) -> Mapping[Reference, InPools]:
+    """Each workload's, by its reference. ``rooms`` tell which nodes take its pods."""
     pools = snapshot.fleet.pools
+    not_seen = unseen(snapshot.namespaces)
 
     def taking(rules: NewPodSpec) -> int:
         """How many pools take pods with these rules."""
@@ -42,6 +43,7 @@ def in_pools(snapshot: Snapshot) -> Mapping[Reference, InPools]:
                 goal,
                 partial(taking, candidate.rules()),
                 in_gang=candidate.group is not None,
+                unseen=candidate.workload.namespace in not_seen,
             )
         found[candidate.workload.reference] = InPools(spread.survivors, remarks)
     return found

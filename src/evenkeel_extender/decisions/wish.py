@@ -5,6 +5,7 @@ from datetime import datetime
 
 import msgspec
 
+from evenkeel.decisions.placement.rules import preferred_by
 from evenkeel.decisions.placement.scope import (
     controller_kind,
     left_by_itself,
@@ -51,6 +52,12 @@ def needs_no_owner(
     if left_by_namespace(namespace, everywhere=everywhere) is not None:
         return EITHER
     return _of_any(pod, namespace) if controller_kind(pod) is None else None
+
+
+def beside_own(wish: Wish, pod: PendingPod, labels: CapacityLabels) -> Wish:
+    """A pod's wish, unless it prefers the other capacity type itself: either will do then."""
+    is_against = preferred_by(pod.spec, labels) not in (None, wish.capacity)
+    return EITHER if is_against and not wish.must else wish
 
 
 def _of_any(pod: PendingPod, namespace: Namespace) -> Wish:

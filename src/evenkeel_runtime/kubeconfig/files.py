@@ -30,10 +30,7 @@ from evenkeel.adapters.kubernetes.endpoint import Endpoint, tls_context
 from evenkeel.errors import SettingsError, UnauthenticatedError
 from evenkeel.ports import Clock
 from evenkeel_runtime.kubeconfig.context import ContextFacts
-from evenkeel_runtime.kubeconfig.in_cluster import Pod, this_pod
 from evenkeel_runtime.kubeconfig.tokens import RenewedToken, Token
-
-DEFAULT = "~/.kube/config"
 
 IN_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - names of files in it are made at random
 """Where Linux, and every container on it, has files that come to no disk."""
@@ -67,12 +64,8 @@ class Chosen:
     namespace: str
 
 
-def facts(context: str | None, kubeconfig: str | None) -> ContextFacts:
-    """What a context says of its cluster, found as ``read`` finds it. Raises SettingsError."""
-    files = _files(kubeconfig)
-    pod = _pod(context, files)
-    if pod is not None:
-        return ContextFacts(pod.server, "", "this pod's service account", pod.own_namespace)
+def facts(context: str | None, files: str) -> ContextFacts:
+    """What a context of these files says of its cluster. Raises SettingsError."""
     try:
         chosen = _choose(context, files)
         source = f"context {chosen.name}"
@@ -81,26 +74,20 @@ def facts(context: str | None, kubeconfig: str | None) -> ContextFacts:
         raise SettingsError(f"kubeconfig {files}: {error}") from error
 
 
-def contexts(kubeconfig: str | None) -> Sequence[str]:
+def contexts(files: str) -> Sequence[str]:
     """The names of all contexts, in the order of the files. Raises SettingsError."""
-    files = _files(kubeconfig)
     try:
         return _names(_merged(files).config)
     except FAULTS as error:
         raise SettingsError(f"kubeconfig {files}: {error}") from error
 
 
-def read(context: str | None, kubeconfig: str | None, clock: Clock) -> Endpoint:
+def read(context: str | None, files: str, clock: Clock) -> Endpoint:
     """The API server of a context, the current one without a name, as kubectl would find it.
 
-    ``kubeconfig`` is a path, or several as in KUBECONFIG; None means that variable, else
-    ~/.kube/config, else, in a pod, the cluster that it runs in. Raises SettingsError with one line
-    that says what is wrong.
+    ``files`` are paths as in KUBECONFIG. Raises SettingsError with one line that says what is
+    wrong.
     """
-    files = _files(kubeconfig)
-    pod = _pod(context, files)
-    if pod is not None:
-        return pod.endpoint(clock)
     try:
         chosen = _choose(context, files)
         configuration = _load(chosen)
@@ -113,19 +100,6 @@ def read(context: str | None, kubeconfig: str | None, clock: Clock) -> Endpoint:
         )
     except FAULTS as error:
         raise SettingsError(f"kubeconfig {files}: {error}") from error
-
-
-def _files(kubeconfig: str | None) -> str:
-    # kubectl's variable, not ours: users of kubectl expect it to count.
-    return kubeconfig or os.environ.get("KUBECONFIG") or DEFAULT  # noqa: TID251
-
-
-def _pod(context: str | None, files: str) -> Pod | None:
-    """The pod that this is, if no context or file was named and there is none."""
-    if context is not None or files != DEFAULT or Path(DEFAULT).expanduser().exists():
-        return None
-    pod = this_pod()
-    return pod if pod.is_here else None
 
 
 def _merged(files: str) -> KubeConfigMerger:

@@ -1,7 +1,7 @@
 """The functions of a drain, and restore, in one process around a real cluster and real queues."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from threading import Event
 from typing import Final
@@ -10,18 +10,12 @@ from evenkeel.adapters.telemetry.cluster_events import ClusterEvents
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.handlers import Handler
 from evenkeel.ports import (
-    Clock,
-    Cluster,
-    Instances,
-    LifecycleActions,
-    Notifications,
+    Ports,
     Queue,
-    Recorder,
 )
 from evenkeel.settings import HandoverSettings, InterruptionSettings, Mode, RestoreSettings
 from evenkeel_hosting import functions
 from evenkeel_hosting.events import POLLERS, schedule_event
-from evenkeel_hosting.functions import Ports
 from evenkeel_runtime.poll.event_source import EventSource, Invocation, Note, Schedule
 from evenkeel_runtime.poll.helpers import Helpers
 from evenkeel_runtime.poll.sources import Source
@@ -37,18 +31,12 @@ ENDING: Final = timedelta(seconds=25)
 class Outside:
     """What the functions act on. ``notices`` and ``wake_ups`` are the queues that they write to.
 
-    ``notifications`` None: nobody is told of interruptions. ``note`` is told of what goes wrong
-    outside of the functions, in one line.
+    ``note`` is told of what goes wrong outside of the functions, in one line.
     """
 
-    cluster: Cluster
-    instances: Instances
-    lifecycle: LifecycleActions
-    notifications: Notifications | None
+    ports: Ports
     notices: Queue
     wake_ups: Queue
-    clock: Clock
-    recorder: Recorder
     note: Note
 
 
@@ -78,14 +66,14 @@ class Application:
         self._parts: Sequence[EventSource | Schedule | Helpers] = (
             EventSource(notices, [self._interruption() for _ in range(POLLERS)], note),
             EventSource(wake_ups, [self._handover() for _ in range(HANDOVERS)], note),
-            Schedule("handover", self._handover(), outside.clock, note),
-            Schedule("restore", self._restore(), outside.clock, note),
+            Schedule("handover", self._handover(), outside.ports.clock, note),
+            Schedule("restore", self._restore(), outside.ports.clock, note),
             helpers,
         )
 
     def share(self, stopping: Event) -> None:
         """Take a share of a divided storm, and see it through; nothing if there is none."""
-        self._handover()(schedule_event(self._outside.clock.now()), Invocation(stopping))
+        self._handover()(schedule_event(self._outside.ports.clock.now()), Invocation(stopping))
 
     def start(self) -> None:
         """Begin to poll."""
@@ -96,9 +84,10 @@ class Application:
         """End: no batch begins any more; whether those under way ended in time."""
         for part in self._parts:
             part.stop()
-        give_up = self._outside.clock.now() + ENDING
+        give_up = self._outside.ports.clock.now() + ENDING
         ended = [
-            part.join(max(timedelta(), give_up - self._outside.clock.now())) for part in self._parts
+            part.join(max(timedelta(), give_up - self._outside.ports.clock.now()))
+            for part in self._parts
         ]
         return all(ended)
 
@@ -122,14 +111,7 @@ class Application:
         return functions.restore(settings, self._ports(settings.mode), outside.wake_ups)
 
     def _ports(self, mode: Mode) -> Ports:
-        outside = self._outside
-        cluster, clock, recorder = outside.cluster, outside.clock, outside.recorder
-        events = ClusterEvents(cluster, clock, recorder, observes=mode is Mode.OBSERVE)
-        return Ports(
-            cluster,
-            outside.instances,
-            clock,
-            Tee(events, recorder),
-            outside.lifecycle,
-            outside.notifications,
-        )
+        """All of them, with a recorder of Kubernetes Events of its own."""
+        ports, observes = self._outside.ports, mode is Mode.OBSERVE
+        events = ClusterEvents(ports.cluster, ports.clock, ports.recorder, observes=observes)
+        return replace(ports, recorder=Tee(events, ports.recorder))

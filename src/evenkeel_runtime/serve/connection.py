@@ -27,6 +27,10 @@ IDLE: Final = 120.0
 closes idle ones after 90 s: the one that closes first does not lose a request. In a crowd it opens
 some that it uses only later."""
 
+HEAD: Final = 16_384
+"""Bytes of a request's line and headers. An API server's have some 500, and each of the threads
+holds as many as may come: with more than a token is not even looked for."""
+
 HEALTH: Final = "/healthz"
 
 _DIGITS: Final = re.compile("[0-9]+")
@@ -102,14 +106,14 @@ class Connection(BaseHTTPRequestHandler):
         self._has_shown_the_token = False
         self._reader = _Reader(tls)
         self._buffered = io.BufferedReader(self._reader)
-        self.rfile = self._buffered
 
     def handle(self) -> None:
         """Serve requests until one is no good, or no more come."""
         self.close_connection = False
         try:
             while not self.close_connection and self._comes():
-                self.handle_one_request()
+                if self._has_head():
+                    self.handle_one_request()
         except (OSError, ValueError):
             self.close_connection = True
 
@@ -124,6 +128,17 @@ class Connection(BaseHTTPRequestHandler):
         found = bool(self._buffered.peek(1))
         self._reader.until = time.monotonic() + REQUEST
         return found
+
+    def _has_head(self) -> bool:
+        """Read a head, which the library then parses; one that is too long is refused."""
+        head, line = b"", b" "
+        while line.strip(b"\r\n"):
+            head += (line := self._buffered.readline(HEAD + 1 - len(head)))
+            if len(head) > HEAD:
+                self.send_error(431)
+                return False
+        self.rfile = io.BytesIO(head)
+        return True
 
     def do_GET(self) -> None:
         """Answer one request: a probe, a review, or what is the handler's to refuse."""
@@ -148,7 +163,7 @@ class Connection(BaseHTTPRequestHandler):
 
     def _answer(self, path: str, length: int) -> int:
         """Read a body of this length, and write the handler's answer."""
-        body = self.rfile.read(length)
+        body = self._buffered.read(length)
         self.request.settimeout(REQUEST)
         try:
             text = body.decode()

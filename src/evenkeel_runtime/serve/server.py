@@ -185,11 +185,3 @@ def _files(wanted: int) -> int:
     if soft != resource.RLIM_INFINITY and soft < most:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
     return most
-
-
-def tls_context(certificate: str, key: str) -> ssl.SSLContext:
-    """What a server with this certificate needs. Raises OSError (ssl.SSLError is one)."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.load_cert_chain(certificate, key)
-    return context

@@ -3,12 +3,14 @@
 A client that is silent holds the thread of its connection. So threads are shared by the clients'
 addresses: those that wait take turns, address by address, and no address has more than a share for
 connections that have not shown the token. One that has shown it keeps its thread, and its address
-is known from then on: an API server's.
+is known from then on: an API server's. Known ones come first, and strangers leave them some
+threads.
 """
 
 import socket
 from collections import Counter, OrderedDict, deque
 from collections.abc import Sequence
+from itertools import chain
 from typing import Final
 
 MOST: Final = 256
@@ -21,8 +23,9 @@ OF_ONE_ADDRESS: Final = MOST // 4
 """Threads for connections of one address that have not shown the token."""
 
 SHORT: Final = 1.0
-"""Seconds in which a stranger's connection has to show the token while others wait for a thread. An
-API server waits 3 s for its answer."""
+"""Seconds in which a stranger's connection has to show the token while others wait for a thread:
+less the more wait, or the last of thousands would wait for longer than the 3 s in which an API
+server wants its answer."""
 
 LONG: Final = 5.0
 """The same for a connection of a known address.
@@ -54,7 +57,7 @@ class Slots:
         self._with_thread: set[Client] = set()
         self._unproven: dict[Client, None] = {}
         self._unproven_of: Counter[str] = Counter()
-        self._known: set[str] = set()
+        self._known: OrderedDict[str, None] = OrderedDict()
 
     def wait(self, client: Client) -> Client | None:
         """Let a connection wait. The one that is turned away for it, if too many wait.
@@ -76,9 +79,15 @@ class Slots:
         """The connection that gets a thread now, if there is one for it."""
         if len(self._with_thread) >= MOST:
             return None
-        for address in self._waiting:
+        known = (address for address in self._known if address in self._waiting)
+        for address in chain(known, self._waiting):
+            is_known = address in self._known
+            if not is_known and len(self._unproven) >= MOST - MOST // 8:
+                return None
             if self._unproven_of[address] < OF_ONE_ADDRESS:
                 self._waiting.move_to_end(address)
+                if is_known:
+                    self._known.move_to_end(address)
                 client = self._remove(address, 0)
                 client.since = now
                 self._with_thread.add(client)
@@ -91,15 +100,16 @@ class Slots:
         """The connections that have had their time without showing the token, while others wait."""
         if not self._waiting:
             return ()
+        short = SHORT / max(1.0, 2 * self._all_waiting / MOST)
         return [
             each
             for each in self._unproven
-            if now - each.since >= (LONG if each.address in self._known else SHORT)
+            if now - each.since >= (LONG if each.address in self._known else short)
         ]
 
     def prove(self, client: Client) -> None:
         """A connection has shown the token."""
-        self._known.add(client.address)
+        self._known[client.address] = None
         self._settle(client)
 
     def leave(self, client: Client) -> None:

@@ -66,7 +66,7 @@ def _data() -> list[dict[str, Any]]:
         _budget("data", "postgres", maxUnavailable=1),
         _policy("data", "postgres"),
         _stateful_set("data", "queue", 2, annotations={names.ON_DEMAND: "1"}),
-        _claim("data", "ledger"),
+        _made("PersistentVolumeClaim", "data", "ledger", spec=DISK),
         _deployment("data", "ledger", 1, pod={"volumes": [_volume("ledger")]}),
     ]
 
@@ -92,8 +92,8 @@ def _others() -> list[dict[str, Any]]:
     return [
         _deployment("ml", "embeddings", 2, cpu="3", pod=gpu_only),
         _deployment("tenant", "portal", 3),
-        _quota("tenant", pods=3),
-        _bare_pod("ops", "debug-shell"),
+        _made("ResourceQuota", "tenant", "pods", spec={"hard": {"pods": "3"}}),
+        _made("Pod", "ops", "debug-shell", spec=_template("debug-shell", "100m", {})["spec"]),
         _deployment("kube-system", "coredns", 2),
         _budget("kube-system", "coredns", maxUnavailable=1),
         _daemon_set("kube-system", "node-agent"),
@@ -165,10 +165,6 @@ def _daemon_set(namespace: str, name: str) -> dict[str, Any]:
     return _workload("DaemonSet", namespace, name, {"template": template})
 
 
-def _bare_pod(namespace: str, name: str) -> dict[str, Any]:
-    return _made("Pod", namespace, name, spec=_template(name, "100m", {})["spec"])
-
-
 def _service(namespace: str, name: str) -> dict[str, Any]:
     spec = {"selector": {LABEL: name}, "ports": [{"port": 80}]}
     return _made("Service", namespace, name, spec=spec)
@@ -183,16 +179,8 @@ def _policy(namespace: str, name: str) -> dict[str, Any]:
     return _made("NetworkPolicy", namespace, name, spec=spec)
 
 
-def _claim(namespace: str, name: str) -> dict[str, Any]:
-    return _made("PersistentVolumeClaim", namespace, name, spec=DISK)
-
-
 def _volume(claim: str) -> dict[str, Any]:
     return {"name": claim, "persistentVolumeClaim": {"claimName": claim}}
-
-
-def _quota(namespace: str, *, pods: int) -> dict[str, Any]:
-    return _made("ResourceQuota", namespace, "pods", spec={"hard": {"pods": str(pods)}})
 
 
 def _apart(name: str) -> dict[str, Any]:

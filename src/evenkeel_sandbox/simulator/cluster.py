@@ -223,6 +223,11 @@ class SimulatedCluster:
         """Switch a machine on again that was killed: its node is Ready, its pods start again."""
         self._kubelets.revive(name)
 
+    @property
+    def watches(self) -> int:
+        """How many watches are connected."""
+        return self._hub.connected
+
     def disconnect_watches(self) -> None:
         """Cut all watches; they go on from where they were."""
         self._hub.disconnect_all()

@@ -8,6 +8,10 @@ such as 30s (the same that the real control plane's tests use):
     evenkeel.test/stop-after      from its deletion to its end, within its grace period
     evenkeel.test/complete-after  from Running to Succeeded; without it the pod runs on
 
+With evenkeel.test/lock a pod takes the lock of that name in its namespace when it runs, and lets go
+of it when it ends. One that finds it taken crashes, and starts again after 10 s, and so on, doubled
+each time up to 5 minutes.
+
 Readiness gates count as open: whoever would open them, such as a load balancer's controller, is
 not simulated.
 """
@@ -41,6 +45,9 @@ from evenkeel_sandbox.simulator.world import World
 ANNOTATION = "evenkeel.test/"
 MISSED_AFTER = timedelta(seconds=50)
 """How long a node is silent before it counts as unreachable."""
+
+FIRST_REST, LONGEST_REST = timedelta(seconds=10), timedelta(minutes=5)
+"""How long a container rests that has crashed once; at most."""
 
 ROOM = {"cpu": "4", "memory": "16Gi", "pods": "110"}
 
@@ -142,6 +149,9 @@ class Kubelets:
         key, uid = key_of(pod), uid_of(pod)
         if not self.volumes.are_there(pod, lambda: self._again(key, uid, start_time)):
             return
+        if self._is_locked_out(pod):
+            self._crash(start_time, pod)
+            return
         wait = self._duration(pod, "ready-after", self._world.options.ready_seconds)
         now = stamp(self._world.now())
         status = {**pod["status"], "phase": "Running", "startTime": start_time}
@@ -163,6 +173,35 @@ class Kubelets:
             self._later(running, wait, self._containers_ready)
         self._run_on(running)
 
+    def _is_locked_out(self, pod: Obj) -> bool:
+        """Whether another pod that runs has the lock that this one takes."""
+        name = annotations_of(pod).get(f"{ANNOTATION}lock")
+        return name is not None and any(
+            annotations_of(each).get(f"{ANNOTATION}lock") == name
+            and uid_of(each) != uid_of(pod)
+            and node_of(each) not in self._dead
+            and _has_started(each)
+            for each in self._world.store.all("Pod", key_of(pod)[0])
+        )
+
+    def _crash(self, start_time: str, pod: Obj) -> None:
+        before = pod["status"].get("containerStatuses") or ()
+        crashes = 1 + sum(each["restartCount"] for each in before[:1])
+        status = {**pod["status"], "phase": "Running", "startTime": start_time}
+        status["containerStatuses"] = [
+            {
+                "name": container.get("name", ""),
+                "ready": False,
+                "restartCount": crashes,
+                "started": False,
+                "state": {"waiting": {"reason": "CrashLoopBackOff"}},
+            }
+            for container in pod["spec"].get("containers") or ()
+        ]
+        resting = self._world.server.set_status("Pod", key_of(pod), status)
+        rest = min(FIRST_REST * 2 ** (crashes - 1), LONGEST_REST)
+        self._later(resting, rest, functools.partial(self._run, start_time))
+
     def _again(self, key: Key, uid: str, start_time: str) -> None:
         pod = self._world.store.get("Pod", key)
         if pod is not None and uid_of(pod) == uid and not is_leaving(pod):
@@ -172,6 +211,9 @@ class Kubelets:
         text = annotations_of(pod).get(f"{ANNOTATION}complete-after")
         if text is not None:
             self._later(pod, _read(text), functools.partial(self._end, "Succeeded"))
+        seconds = pod["spec"].get("activeDeadlineSeconds")
+        if seconds is not None:
+            self._later(pod, span(seconds), functools.partial(self._end, "Failed"))
 
     def _containers_ready(self, pod: Obj) -> None:
         status = self._with(pod["status"], "ContainersReady", "True")
@@ -231,6 +273,12 @@ class Kubelets:
     def _with(self, status: Obj, condition: str, value: str, reason: str = "") -> Obj:
         entry = {"type": condition, "status": value, **({"reason": reason} if reason else {})}
         return with_condition(status, entry, self._world.now())
+
+
+def _has_started(pod: Obj) -> bool:
+    """Whether a pod's containers run: none has ended, or rests."""
+    statuses = pod["status"].get("containerStatuses") or ()
+    return phase_of(pod) == "Running" and not any("waiting" in each["state"] for each in statuses)
 
 
 def ready_status(node: Obj, now: str) -> Obj:

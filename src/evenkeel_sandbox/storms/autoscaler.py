@@ -31,8 +31,8 @@ class Autoscaler:
     """Makes on-demand nodes like those that there were at first, one for as many pods as fit.
 
     A node is there so long after its first pod was found no place: as long as nodes of its type and
-    zone take by ``after_of``, else ``after``. Where a zone had only spot nodes
-    it makes on-demand nodes of their sizes. It removes none.
+    zone take by ``after_of``, else ``after``. Where a zone had only spot nodes of a machine, system
+    or device it makes on-demand nodes of their sizes. It removes none.
     """
 
     def __init__(

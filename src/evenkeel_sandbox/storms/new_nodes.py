@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -12,20 +12,23 @@ from evenkeel.model.node import Node
 from evenkeel_sandbox.simulator.api.objects import Obj
 from evenkeel_sandbox.simulator.placement import Room
 
+KIND: Final = (names.ZONE, names.ARCH, names.OS)
+"""Labels of which a pod needs the value that its node has."""
+
 
 def shapes(nodes: Sequence[Obj], labels: CapacityLabels) -> Sequence[Obj]:
     """A node of each kind that may be made, without what was its own.
 
-    Where all nodes of a zone are spot, on-demand ones of their sizes may be.
+    Where all nodes of a kind are spot, on-demand ones of their sizes may be.
     """
     open_ = [node for node in nodes if not node["spec"].get("unschedulable")]
     types = [labels.of(msgspec.convert(node, Node)) for node in open_]
     own = [each is Capacity.ON_DEMAND for each in types]
-    zones = {_zone(node) for node, is_own in zip(open_, own, strict=True) if is_own}
+    kinds = {_kind(node) for node, is_own in zip(open_, own, strict=True) if is_own}
     found = [
         _shape(on_demand(node, labels))
         for node, is_own in zip(open_, own, strict=True)
-        if is_own or _zone(node) not in zones
+        if is_own or _kind(node) not in kinds
     ]
     return list({repr(each): each for each in found}.values())
 
@@ -36,11 +39,13 @@ def like(node: Obj) -> Obj:
 
 
 def on_demand(node: Mapping[str, Any], labels: CapacityLabels) -> Obj:
-    """The node as an on-demand one."""
+    """The node as an on-demand one, also by its taints."""
     its = dict(node["metadata"].get("labels", {}))
     its |= {key: Capacity.ON_DEMAND.value for key in labels.keys if key in its}
     its.pop(names.INTERRUPTIBLE, None)
-    return {**node, "metadata": {**node["metadata"], "labels": its}}
+    taints = [each for each in node["spec"].get("taints", ()) if each["key"] not in labels]
+    spec = {**node["spec"], "taints": taints}
+    return {**node, "metadata": {**node["metadata"], "labels": its}, "spec": spec}
 
 
 def named(shape: Obj, name: str) -> dict[str, Any]:
@@ -66,8 +71,11 @@ def empty(node: Obj) -> Room:
     return room
 
 
-def _zone(node: Obj) -> str:
-    return str(node["metadata"].get("labels", {}).get(names.ZONE, ""))
+def _kind(node: Obj) -> tuple[object, ...]:
+    """What no other node can be in a node's place: its zone, machine, system and devices."""
+    its = node["metadata"].get("labels", {})
+    devices = (each for each in node["status"].get("allocatable", {}) if "/" in each)
+    return (*(its.get(key, "") for key in KIND), frozenset(devices))
 
 
 def _shape(node: Obj) -> Obj:

@@ -61,6 +61,7 @@ def test_kubectl_completes_files_by_itself_where_one_is_wanted(control_plane: Co
     assert completed(control_plane, "install", "--render", "") == [":16"]
 
 
+@pytest.mark.nightly
 def test_kubectl_completes_what_the_cluster_has(site: Site) -> None:
     site.add_nodes("a", "b")
     site.apply(deployment("web", 1))

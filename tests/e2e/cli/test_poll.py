@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from evenkeel.adapters.clock import SystemClock
+from evenkeel.model import names
 from evenkeel_cli.history import incident as history
 from evenkeel_cli.history.reading import read_files
 from tests.e2e.accounts import applied, kubeconfig_of
@@ -18,6 +20,7 @@ from tests.e2e.manifests import budget, deployment
 from tests.e2e.polling import COMMAND, polling
 from tests.kit import moto_server as aws
 from tests.kit.http_server import Answer, HttpServer, Request
+from tests.kit.manifests import Manifest
 from tests.kit.moto_server import Aws
 
 pytestmark = pytest.mark.controlplane
@@ -49,18 +52,34 @@ main()
 """The command, for which an interruption is over after three quiet seconds."""
 
 
+SET_CLOCK = """
+import os, sys
+from datetime import timedelta
+from evenkeel.adapters.clock import SystemClock
+now, by, sign = SystemClock.now, timedelta(hours=int(sys.argv.pop(1))), sys.argv.pop(1)
+SystemClock.now = lambda self: now(self) + (by if os.path.exists(sign) else timedelta())
+from evenkeel_cli.main import main
+main()
+"""
+"""The command on a machine whose clock is set by so many hours once there is a file."""
+
+
 NO_FILES = ("bash", "-c", 'exec > >(cat) 2>&1; ulimit -f 0; exec "$0" "$@"', *COMMAND)
 """The command where each write to a file fails: the container's disk is read-only."""
 
 
-def doomed_node(site: Site, queues: Aws) -> tuple[str, str]:
+NO_READER = ("bash", "-c", 'exec > >(sed -u "/ the cluster /q"); exec "$0" "$@"', *COMMAND)
+"""The command with a pipe for its log, whose reader goes when it has begun."""
+
+
+def doomed_node(site: Site, queues: Aws, *others: Manifest) -> tuple[str, str]:
     """An instance with a node of its name, where a single replica behind a budget runs."""
     (instance_id,) = queues.launch(1)
     name = queues.dns_names([instance_id])[instance_id]
     provider_id = f"aws:///eu-central-1a/{instance_id}"
     site.control_plane.add_node(name, spot=True, provider_id=provider_id)
     site.apply(budget("web", minAvailable=1))
-    site.run(deployment("web", 1))
+    site.run(deployment("web", 1), *others)
     site.add_nodes("b", spot=False)
     return instance_id, name
 
@@ -123,6 +142,44 @@ def test_a_url_is_told_when_an_interruption_begins_and_when_it_is_over(
     assert "secret" not in poll.told
 
 
+def test_every_notice_is_acted_on_when_the_log_cannot_be_written(
+    site: Site, queues: Aws, tmp_path: Path
+) -> None:
+    called = queues.nodes(8)
+    for instance_id, name in called.items():
+        provider_id = f"aws:///eu-central-1a/{instance_id}"
+        site.control_plane.add_node(name, spot=True, provider_id=provider_id)
+    with polling(site.control_plane, queues, tmp_path / "log", command=NO_READER) as poll:
+        for instance_id in called:
+            queues.send([aws.warning(instance_id, SystemClock().now())])
+
+        def is_marked(name: str) -> bool:
+            labels = site.control_plane.get("v1", "Node", name)["metadata"]["labels"]
+            return names.DOOMED in labels
+
+        site.wait_for("all nodes to be marked", lambda: all(map(is_marked, called.values())))
+        assert poll.told.splitlines()[-1].endswith("the log cannot be written: Broken pipe")
+
+
+@pytest.mark.parametrize("hours", [-1, pytest.param(1, marks=pytest.mark.nightly)])
+def test_all_pods_move_in_time_when_the_clock_is_set_meanwhile(
+    site: Site, queues: Aws, tmp_path: Path, hours: int
+) -> None:
+    instance_id, name = doomed_node(site, queues, deployment("slow", 4, start="8s"))
+    sign = tmp_path / "set"
+    command = (sys.executable, "-c", SET_CLOCK, str(hours), str(sign))
+    with polling(site.control_plane, queues, tmp_path / "log", command=command) as poll:
+        queues.send([aws.warning(instance_id, SystemClock().now())])
+        site.wait_for("a pod to be released", lambda: site.released("slow"))
+        sign.touch()
+        for workload, size in (("web", 1), ("slow", 4)):
+            settled = partial(site.is_settled, workload, size, "b")
+            site.wait_for(f"{workload} to run on b", settled, seconds=60)
+        assert poll.end() == 0
+    assert (site.witness.lowest("web"), site.witness.lowest("slow")) == (1, 4)
+    assert f"node {name}" in poll.told
+
+
 @pytest.mark.usefixtures("rights")
 def test_its_account_in_the_cluster_may_do_all_that_it_does_and_it_tells_how_it_is(
     site: Site, queues: Aws, tmp_path: Path
@@ -155,10 +212,10 @@ def test_its_account_in_the_cluster_may_do_all_that_it_does_and_it_tells_how_it_
 
 def test_processes_of_its_own_share_a_large_storm(site: Site, queues: Aws, tmp_path: Path) -> None:
     instance_ids = queues.launch(2)
-    names = queues.dns_names(instance_ids)
+    called = queues.dns_names(instance_ids)
     for instance_id in instance_ids:
         provider_id = f"aws:///eu-central-1a/{instance_id}"
-        site.control_plane.add_node(names[instance_id], spot=True, provider_id=provider_id)
+        site.control_plane.add_node(called[instance_id], spot=True, provider_id=provider_id)
     sizes = {f"w{number}": 2 for number in range(5)}
     site.run(*(deployment(name, size) for name, size in sizes.items()))
     site.add_nodes("b", spot=False)

@@ -67,3 +67,30 @@ def test_who_may_not_is_told_which_role_to_apply(site: Site, viewer: Path, tmp_p
     assert done.stderr.endswith(
         ": kubectl apply -k manifests/rbac gives that to the group evenkeel-handover\n"
     )
+
+
+@pytest.mark.usefixtures("viewer")
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "api/v1/secrets"),
+        ("GET", "api/v1/namespaces/default/pods/any/log"),
+        ("POST", "api/v1/namespaces/default/pods/any/exec"),
+        (
+            "GET",
+            "apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/evenkeel",
+        ),
+        ("GET", "apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"),
+        ("PATCH", "api/v1/nodes/any"),
+        ("PATCH", "apis/apps/v1/namespaces/default/deployments/any"),
+        ("DELETE", "api/v1/namespaces/default/pods/any"),
+        ("POST", "api/v1/namespaces/default/pods/any/eviction"),
+        ("POST", "api/v1/namespaces/evenkeel-system/configmaps"),
+    ],
+)
+def test_a_viewer_reads_no_secret_and_writes_nothing(
+    control_plane: ControlPlane, method: str, path: str
+) -> None:
+    body = None if method in {"GET", "DELETE"} else dict[str, object]()
+    answer = control_plane.asked_by("somebody", "evenkeel-viewers", method, path, body)
+    assert answer.status == 403

@@ -77,6 +77,7 @@ def test_another_gate_goes_on_when_one_is_killed_between_release_and_answer(
     assert len(site.witness.ever_released(**selector("single"))) == 1
 
 
+@pytest.mark.nightly
 def test_a_replacement_that_starts_slowly_is_waited_for_beyond_patience(
     site: Site, ground: Ground, monkeypatch: pytest.MonkeyPatch
 ) -> None:

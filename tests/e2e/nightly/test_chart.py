@@ -6,9 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from evenkeel.decisions.placement.clauses import not_spot
 from evenkeel.model import names
+from evenkeel.model.affinity import NodeRequirement
+from evenkeel.model.capacity import WELL_KNOWN
+from evenkeel.settings.shared import CAPACITY_LABELS
 from evenkeel_cli.placement_policy import policy
 from tests.e2e.accounts import SYSTEM, kubeconfig_of, kubeconfig_of_member, restricted
 from tests.e2e.manifests import deployment
@@ -24,6 +29,7 @@ IMAGE = {"repository": "registry.example.com/evenkeel"}
 POLL = {"noticeQueueUrl": f"{QUEUE}notices", "wakeUpQueueUrl": f"{QUEUE}wake-ups"}
 VALUES: Mapping[str, Any] = {"clusterName": "prod", "image": IMAGE, "poll": POLL}
 SERVE = "evenkeel-serve"
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 HELD = ("evenkeel-departures", "evenkeel-events", "evenkeel-writes")
 LEASES = {"evenkeel-leases": ["Deny"]}
 """A part of the rights."""
@@ -92,6 +98,42 @@ def secret(plane: ControlPlane, name: str) -> dict[str, str]:
             "serve and placementPolicy both place pods",
             id="two that place",
         ),
+        pytest.param(
+            {
+                **VALUES,
+                "serve": {"enabled": False},
+                "placementPolicy": {"enabled": True},
+                "settings": {"EVENKEEL_CAPACITY_LABELS": "life"},
+            },
+            "placementPolicy goes by the usual labels",
+            id="a policy by other labels",
+        ),
+        pytest.param({**VALUES, "serve": {"replicas": 0}}, "'/serve/replicas'", id="no replica"),
+        pytest.param(
+            {**VALUES, "serve": {"tolerations": [{"operator": "Exist"}]}},
+            "'/serve/tolerations/0/operator'",
+            id="no operator",
+        ),
+        pytest.param(
+            {**VALUES, "image": {**IMAGE, "pullPolicy": "Sometimes"}},
+            "'/image/pullPolicy'",
+            id="no such policy",
+        ),
+        pytest.param(
+            {**VALUES, "serve": {"podLabels": {"app.kubernetes.io/component": "web"}}},
+            "'/serve/podLabels/app.kubernetes.io~1component'",
+            id="the label by which pods are selected",
+        ),
+        pytest.param(
+            {**VALUES, "serve": {"podLabels": {"team": "a b"}}},
+            "'/serve/podLabels/team'",
+            id="no value of a label",
+        ),
+        pytest.param(
+            {**VALUES, "serve": {"nodeSelector": {"team": "a/b"}}},
+            "'/serve/nodeSelector/team'",
+            id="no value of a node's label",
+        ),
         pytest.param({**VALUES, "sreve": {}}, "'sreve' not allowed", id="a typo"),
     ],
 )
@@ -139,6 +181,52 @@ def test_values_come_to_where_they_belong(helm: Helm) -> None:
     assert actions(objects) == {name: ["Audit"] for name in HELD} | LEASES
     assert actions(helm.rendered({**VALUES, "policies": "deny"})).keys() == {*HELD, *LEASES}
     assert actions(helm.rendered(VALUES)) == LEASES
+
+
+def test_pods_of_the_release_are_like_a_cluster_wants_them(helm: Helm) -> None:
+    """By the usual labels nodes with labels of one's own are none that a pod keeps off."""
+    given: dict[str, Any] = {
+        "replicas": 3,
+        "requests": {"cpu": "1", "memory": "1Gi"},
+        "nodeSelector": {"kubernetes.io/arch": "arm64", "a.b/yes": "true"},
+        "tolerations": [{"key": "a", "operator": "Exists"}, {"effect": "NoExecute", "value": "1"}],
+        "podAnnotations": {"a": "1", "b": 'say "so": {{ no }}'},
+        "podLabels": {"team": "true", "a.b/c": "1", "empty": ""},
+    }
+    labels = "life=Ec2Spot, life=,node.kubernetes.io/kind"
+    more = {
+        **VALUES,
+        "image": {**IMAGE, "pullPolicy": "Always"},
+        "poll": {**POLL, **given},
+        "serve": given,
+        "imagePullSecrets": [{"name": "registry"}],
+        "settings": {"EVENKEEL_CAPACITY_LABELS": labels},
+    }
+    wanted = not_spot(CAPACITY_LABELS.read({str(CAPACITY_LABELS): labels}))
+    for own, clauses in (({}, not_spot(WELL_KNOWN)), (more, wanted)):
+        for each in helm.rendered({**VALUES, **own}):
+            if each["kind"] != "Deployment":
+                continue
+            template = each["spec"]["template"]
+            pod, (container,) = template["spec"], template["spec"]["containers"]
+            (term,) = pod["affinity"]["nodeAffinity"][REQUIRED]["nodeSelectorTerms"]
+            found = msgspec.convert(term["matchExpressions"], tuple[NodeRequirement, ...])
+            assert found == clauses
+            selected = each["spec"]["selector"]["matchLabels"]
+            assert container["imagePullPolicy"] == ("Always" if own else "IfNotPresent")
+            assert template["metadata"]["labels"] == {
+                **selected,
+                **(given["podLabels"] if own else {}),
+            }
+            if own:
+                assert pod["imagePullSecrets"] == [{"name": "registry"}]
+                assert {key: pod[key] for key in ("nodeSelector", "tolerations")}.items() <= (
+                    given.items()
+                )
+                assert template["metadata"]["annotations"] == given["podAnnotations"]
+                requests = container["resources"]["requests"]
+                assert {key: str(value) for key, value in requests.items()} == given["requests"]
+                assert each["spec"]["replicas"] == 3
 
 
 def test_the_responder_is_started_with_its_rights_and_those_of_the_gate(helm: Helm) -> None:

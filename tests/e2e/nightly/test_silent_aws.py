@@ -9,6 +9,7 @@ import pytest
 from evenkeel.adapters.aws.instances import Ec2Instances
 from evenkeel.adapters.aws.queue import SqsQueue
 from evenkeel.handlers.interruption import build
+from evenkeel.ports import Ports
 from evenkeel.settings import InterruptionSettings, Mode
 from evenkeel_hosting.events import batch_event
 from tests.kit.api_server import hang, serving
@@ -38,12 +39,9 @@ def test_a_batch_is_marked_and_given_back_before_the_function_is_stopped() -> No
     queue = SqsQueue(QUEUE, REGION)
     handler = build(
         InterruptionSettings(mode=Mode.ACT, cluster_name=CLUSTER),
-        scene.cluster,
-        Ec2Instances(REGION),
+        Ports(scene.cluster, Ec2Instances(REGION), scene.clock, scene.recorder),
         queue,
         queue,
-        scene.clock,
-        scene.recorder,
     )
     for number in BATCH:
         scene.notices.put(json.dumps(warning(number)))

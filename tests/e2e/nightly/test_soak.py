@@ -1,13 +1,13 @@
-"""Two hundred small storms, one after the other, through one process: nothing grows.
+"""What grows in a process and a cluster by the hour: two hundred small storms, and two hours.
 
-It takes some nine minutes.
+The small storms take some nine minutes.
 """
 
-import re
 from collections.abc import Sequence
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import pytest
 
@@ -15,9 +15,10 @@ from evenkeel.adapters.clock import SystemClock
 from evenkeel.model import names
 from tests.e2e.harness import Site
 from tests.e2e.manifests import budget, deployment
+from tests.e2e.nightly import soaking
+from tests.e2e.nightly.soaking import LEASE, Rest, Taken, Trouble, added, leases, left, taken
 from tests.e2e.polling import polling
 from tests.kit import moto_server as aws
-from tests.kit.control_plane import ControlPlane
 
 pytestmark = pytest.mark.nightly
 
@@ -29,45 +30,18 @@ MEMORY: Final = 1.05
 """A process may take so much more memory in the end than when it was warm."""
 AT_ONCE: Final = 8
 """So many threads, each with a connection, may be made late: pools grow when many are busy."""
-LEASE: Final = ("coordination.k8s.io/v1", "Lease")
-KINDS: Final = (("v1", "Pod"), ("apps/v1", "ReplicaSet"), ("apps/v1", "Deployment"), ("v1", "Node"))
 
-
-class Taken(NamedTuple):
-    """What a process has: kB of memory, open files, threads."""
-
-    memory: int
-    files: int
-    threads: int
-
-
-def taken(pid: int) -> Taken:
-    """What it has now."""
-    folder = Path(f"/proc/{pid}")
-    found = re.search(r"VmRSS:\s+(\d+) kB", (folder / "status").read_text())
-    assert found is not None
-    files, threads = (len([*(folder / each).iterdir()]) for each in ("fd", "task"))
-    return Taken(int(found[1]), files, threads)
-
-
-def left(plane: ControlPlane, namespace: str) -> Sequence[str]:
-    """What bears a label, an annotation or a taint of Evenkeel's, and its Leases."""
-    leases = plane.items(*LEASE, names.SYSTEM_NAMESPACE)
-    found = [f"Lease {each['metadata']['name']}" for each in leases]
-    for api_version, kind in KINDS:
-        for each in plane.items(api_version, kind, "" if kind == "Node" else namespace):
-            metadata = each["metadata"]
-            taints = [taint["key"] for taint in each["spec"].get("taints", ())]
-            keys = (*metadata.get("labels", ()), *metadata.get("annotations", ()), *taints)
-            mine = [key for key in keys if key.startswith("evenkeel.dev/")]
-            found += [f"{kind} {metadata['name']}: {mine}"] if mine else []
-    return found
+LASTS: Final = timedelta(hours=2)
+HISTORY: Final = 11
+"""A Deployment keeps so many ReplicaSets."""
+NOTES: Final = {"Lease": 12_000, "Deployment": 600, "ReplicaSet": 6_000, "Pod": 5_000}
+"""The bytes of Evenkeel's own notes at most, by kind; of Leases all of their metadata."""
 
 
 def test_two_hundred_storms_in_a_row_leave_nothing(site: Site, tmp_path: Path) -> None:
     plane, after, notes = site.control_plane, list[Taken](), list[int]()
     with aws.started() as queues:
-        here = _added(site, queues)
+        here = added(site, queues)
         site.apply(budget("web", minAvailable=3), budget("one", minAvailable=1))
         site.run(*(deployment(name, size, start="0s", stop="0s") for name, size in SIZES.items()))
         with polling(site.control_plane, queues, tmp_path / "log") as poll:
@@ -76,7 +50,9 @@ def test_two_hundred_storms_in_a_row_leave_nothing(site: Site, tmp_path: Path) -
                 after.append(taken(poll.process.pid))
                 lease = plane.get(*LEASE, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
                 notes.append(len(str(lease["metadata"]["annotations"])))
-            assert left(plane, site.namespace) == [f"Lease {names.HANDOVER_LEASE}"]
+            assert left(plane, site.namespace) == {}
+            kept = [each["metadata"]["name"] for each in leases(plane)]
+            assert kept == [names.HANDOVER_LEASE]
             assert poll.end() == 0
     assert {name: site.witness.lowest(name) for name in SIZES} == SIZES
     warm, end = after[WARM], after[-1]
@@ -94,7 +70,7 @@ def _most(what: str, some: Sequence[Taken]) -> int:
 
 def _stormed(site: Site, queues: aws.Aws, here: tuple[str, str], number: int) -> tuple[str, str]:
     """The only instance is interrupted once there is another one, which it answers."""
-    there = _added(site, queues)
+    there = added(site, queues)
     queues.send([aws.warning(here[0], SystemClock().now())])
     for name, size in SIZES.items():
         site.wait_for(f"{name} to go in storm {number}", partial(_is_on, site, name, size, there))
@@ -103,16 +79,34 @@ def _stormed(site: Site, queues: aws.Aws, here: tuple[str, str], number: int) ->
     return there
 
 
-def _added(site: Site, queues: aws.Aws) -> tuple[str, str]:
-    """An instance and its node."""
-    (instance_id,) = queues.launch(1)
-    name = queues.dns_names([instance_id])[instance_id]
-    site.control_plane.add_node(name, spot=True, provider_id=f"aws:///eu-central-1a/{instance_id}")
-    return instance_id, name
-
-
 def _is_on(site: Site, name: str, size: int, there: tuple[str, str]) -> bool:
     """Whether all pods of a workload, and no others, are ready on this node."""
     pods = site.witness.pods(app=name)
     nodes = {pod["spec"].get("nodeName") for pod in pods}
     return len(pods) == site.witness.ready(name) == size and nodes == {there[1]}
+
+
+@pytest.mark.timeout(3 * 3600)
+def test_two_hours_of_trouble_leave_nothing_behind(site: Site, tmp_path: Path) -> None:
+    with aws.started() as queues, Trouble.opened(site, queues, tmp_path, seed=1) as trouble:
+        trouble.go_on(LASTS)
+        judge(trouble.rests)
+
+
+def judge(rests: Sequence[Rest]) -> None:
+    """Hold what there was after each storm to what may be; that no pod was missing is seen to."""
+    quarter = len(rests) // 4
+    for each in rests:
+        assert each.objects.keys() == rests[0].objects.keys()
+        for kind in each.objects.keys() - {"ReplicaSet"}:
+            assert each.objects[kind] == rests[0].objects[kind], kind
+        assert each.objects["ReplicaSet"] <= HISTORY * len(soaking.ROLLED)
+        assert {kind: size for kind, size in each.notes.items() if size > NOTES.get(kind, 0)} == {}
+        assert len(each.leases) <= soaking.LEASES, each.leases
+    for name in rests[0].processes:
+        after = [each.processes[name] for each in rests]
+        warm, end = after[: 2 * quarter], after[-quarter:]
+        for what, more in (("memory", 0), ("files", AT_ONCE), ("threads", AT_ONCE)):
+            most = _most(what, warm)
+            allowed = MEMORY * most if what == "memory" else most + more
+            assert _most(what, end) <= allowed, (name, what, after)

@@ -19,6 +19,7 @@ from tests.e2e.placement.restoring import all_ready
 from tests.e2e.placement.webhook import Ground, on_demand
 from tests.e2e.witness import Witness
 from tests.kit.autoscaler import requires_spot
+from tests.kit.manifests import resource
 
 pytestmark = pytest.mark.controlplane
 
@@ -49,7 +50,7 @@ def planned(ground: Ground, *where: str) -> tuple[str, str]:
 
 def test_a_node_is_made_for_one_pod_which_goes_over_and_then_more_go(ground: Ground) -> None:
     with Witness(ground.control_plane, ground.namespace, ShiftedClock()) as witness:
-        ground.add_nodes(spot=0, on_demand=2)
+        ground.add_nodes(spot=0, on_demand=1)
         ground.serve()
         notes = {names.ON_DEMAND: str(FLOOR)}
         ground.apply(deployment("web", SIZE, annotations=notes, start="200ms"))
@@ -69,3 +70,28 @@ def test_a_node_is_made_for_one_pod_which_goes_over_and_then_more_go(ground: Gro
         assert len(on_demand(all_ready(ground, SIZE))) == FLOOR
         assert witness.lowest("web") == SIZE
     assert (known(ground).failures, out.count("waits for one")) == (0, 1)
+
+
+def test_no_pod_of_a_lower_priority_goes_for_a_move(ground: Ground) -> None:
+    """The scheduler preempts for a pod that may go to full spot nodes alone."""
+    important = f"{ground.namespace}-important"
+    priority = resource("PriorityClass", important) | {"value": 1000}
+    with Witness(ground.control_plane, ground.namespace, ShiftedClock()) as witness:
+        ground.control_plane.apply(priority)
+        ground.add_nodes(spot=1, on_demand=1)
+        ground.serve()
+        on_spot = {names.EKS_CAPACITY: "SPOT"}
+        ground.apply(deployment("batch", SIZE, cpu="16", nodeSelector=on_spot, start="200ms"))
+        all_ready(ground, SIZE)
+        web = deployment("web", 2, cpu="8", priorityClassName=important, start="200ms")
+        ground.apply(web)
+        all_ready(ground, SIZE + 2)
+        assert witness.count("batch", {"app": "batch"}) == SIZE
+        before = {pod["metadata"]["uid"] for pod in ground.pods()}
+
+        done = evenkeel(ground.control_plane, "restore", "-A", "--apply")
+
+        assert planned(ground, "-A") == ("leave", "NoRoomOnSpot")
+        assert "others would have to go for it" in done.stdout
+        assert {pod["metadata"]["uid"] for pod in all_ready(ground, SIZE + 2)} == before
+        assert witness.lowest("batch") == SIZE

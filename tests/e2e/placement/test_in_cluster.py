@@ -58,7 +58,7 @@ def test_the_api_server_calls_its_service_and_its_account_may_do_all_it_does(
     ground.serve(kubeconfig=account, host=f"{NAME}.{SYSTEM}.svc")
     ground.apply(deployment("web", 6, annotations={names.ON_DEMAND: "2"}))
     ground.apply(deployment("typo", 1, annotations={names.ON_DEMAND: "tow"}))
-    assert len(on_demand(ground.settled(7))) == 2
+    assert len(on_demand(ground.settled(7))) == 2 + 1
     ground.gate(f"{NAME}.{SYSTEM}.svc")
     pod = ground.pods()[0]["metadata"]["name"]
     ground.wait_for("the eviction to wait", lambda: _is_deferred(ground, pod))

@@ -30,7 +30,7 @@ AFFINITY = {
         }
     }
 }
-IN_MESH = ("spot-0", "demand-2")
+IN_MESH = ("spot-0", "spot-1", "demand-3")
 INJECTED = (
     {"op": "add", "path": "/spec/containers/0", "value": {"name": "proxy", "image": "proxy"}},
     {"op": "add", "path": "/spec/nodeSelector", "value": MESH},
@@ -59,8 +59,8 @@ def claims(ground: Ground) -> list[Manifest]:
 
 
 def add_nodes(ground: Ground) -> None:
-    """Two of each capacity type, of which one is in the zone and the mesh."""
-    ground.add_nodes(spot=2, on_demand=2)
+    """Some of each capacity type, of which all but one are in the zone and the mesh."""
+    ground.add_nodes(spot=3, on_demand=2)
     wanted = {"metadata": {"labels": MESH | {"example.com/zone": "a"}}}
     for node in IN_MESH:
         ground.control_plane.merge("v1", "Node", f"{ground.namespace}-{node}", wanted)

@@ -10,7 +10,7 @@ from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.placement import Placed
 from evenkeel_cli.headroom import printed
-from evenkeel_cli.headroom.sizing import MI, Room, Size
+from evenkeel_cli.headroom.sizing import MI, Kept, Room, Size
 from tests.e2e.manifests import deployment, stateful_set
 from tests.e2e.placement.webhook import Ground, on_demand
 from tests.kit.manifests import bare_pod
@@ -125,7 +125,7 @@ def test_reserved_headroom_goes_to_the_only_replica_and_to_no_other_pod(ground: 
         labels={names.HEADROOM: names.SINGLES},
         taints=[{"key": names.HEADROOM, "value": names.SINGLES, "effect": "NoSchedule"}],
     )
-    placeholders = printed.pause_pods(Room(1, Size(800, MI)), WELL_KNOWN, reserved=True)
+    placeholders = printed.pause_pods(Kept(Room(1, Size(800, MI))), WELL_KNOWN, reserved=True)
     ground.control_plane.apply(*placeholders)
     try:
         query = f"labelSelector=app.kubernetes.io/component%3D{printed.FOLDER}-{names.SINGLES}"

@@ -5,12 +5,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from evenkeel.decisions.floor.source import FloorOf, Source
+from evenkeel.decisions.placement.policy import untold
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
+from evenkeel.model.deployment import Deployment
+from evenkeel.model.floor import NONE
 from tests.e2e.placement.webhook import Ground, opened
 from tests.kit.control_plane import ControlPlane
 from tests.kit.manifests import Manifest, resource
@@ -28,7 +33,8 @@ pytestmark = pytest.mark.controlplane
 
 FLOORS = ("", "none", "all", "majority", "0", "2", "7", "0%", "30%", "50%", "67%", "100%")
 SPOILT = ("half", "101%", " 2 ", "-1", "1.5", "1000000")
-OF_NAMESPACES = ("", "none", "all", "majority", "40%", "half")
+DEFAULTS = "the default is required"
+OF_NAMESPACES = ("", "none", "all", "majority", "40%", "half", DEFAULTS)
 KINDS = ("ReplicaSet", "StatefulSet", "Job", "RayCluster", "")
 BY_KUBERNETES = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 """Keys of the tolerations that the API server itself gives each pod."""
@@ -57,14 +63,22 @@ fields = st.builds(
 terms = st.one_of(
     st.builds(lambda found: term(*found), st.lists(clauses, min_size=1, max_size=2)), fields
 )
-preferred = st.just(
-    {
+preferred = st.builds(
+    lambda found: {
         "nodeAffinity": {
             "preferredDuringSchedulingIgnoredDuringExecution": [
-                {"weight": 100, "preference": term(clause(KEYS[0], "In", "spot", "SPOT", "Spot"))}
+                {"weight": weight, "preference": term(each)} for weight, each in found
             ]
         }
-    }
+    },
+    st.lists(
+        st.tuples(
+            st.sampled_from([1, 50, 100]),
+            st.one_of(st.just(clause(KEYS[0], "In", "spot", "SPOT", "Spot")), clauses),
+        ),
+        min_size=1,
+        max_size=3,
+    ),
 )
 affinities: st.SearchStrategy[Manifest] = st.one_of(
     st.builds(lambda found: required(*found), st.lists(terms, min_size=1, max_size=3)),
@@ -89,9 +103,14 @@ rules = st.fixed_dictionaries(
         "affinity": affinities,
         "nodeSelector": st.dictionaries(keys, values, max_size=1),
         "tolerations": tolerations,
+        "topologySpreadConstraints": st.builds(
+            lambda key, when: [{"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": when}],
+            st.sampled_from([*KEYS, "lifecycle", names.ZONE]),
+            st.sampled_from(["DoNotSchedule", "ScheduleAnyway"]),
+        ),
     },
 )
-"""What pods say of nodes by themselves."""
+"""What pods say of nodes by themselves, and of each other."""
 
 others = st.fixed_dictionaries(
     {},
@@ -109,7 +128,14 @@ labels = st.fixed_dictionaries(
 )
 
 
-OWN = CapacityLabels(("lifecycle", KEYS[1], "other"), values={"lifecycle": "Ec2Spot"})
+def noted(of_namespace: str) -> dict[str, str]:
+    """The annotations of a namespace."""
+    if of_namespace == DEFAULTS:
+        return {names.DEFAULT_FLOORS: "Required"}
+    return {names.ON_DEMAND: of_namespace} if of_namespace else {}
+
+
+OWN = CapacityLabels(("lifecycle", KEYS[1], "other"), values={"lifecycle": ("Ec2Spot", "")})
 """Labels that somebody named, one of them with a value of its own for spot."""
 
 
@@ -131,7 +157,7 @@ def policed(
     with control_plane.namespace() as name, opened(control_plane, name, folder) as ground:
         for number, floor in enumerate(OF_NAMESPACES):
             space, marks = f"{name}-{number}", {names.MANAGED: names.TRUE}
-            notes = {names.ON_DEMAND: floor} if floor else {}
+            notes = noted(floor)
             control_plane.apply(
                 resource("Namespace", space, labels=marks, notes=notes),
                 resource("ServiceAccount", "default", space),
@@ -178,10 +204,21 @@ def test_the_policy_places_an_ordinal_as_the_webhook_does(
 
 
 def agree(ground: Ground, labels: CapacityLabels, of_namespace: str, **of_pod: Any) -> None:
-    """Both make the same of a pod, where these labels tell which nodes are spot."""
+    """Both make the same of a pod, where these labels tell which nodes are spot.
+
+    Or the policy leaves it, and that is told of its workload.
+    """
     scene, asked = asking(labels, of_namespace=of_namespace, **of_pod)
     space = f"{ground.namespace}-{OF_NAMESPACES.index(of_namespace)}"
-    assert seen(dry_run(ground, asked, space)) == seen(apply_patch(asked, scene.ask(asked)))
+    by_policy = dry_run(ground, asked, space)
+    template = {"spec": {"containers": [], **asked["spec"]}, "metadata": {}}
+    spec = {"selector": {}, "template": template}
+    made = msgspec.convert({"metadata": {"name": "web"}, "spec": spec}, Deployment)
+    floor = FloorOf(NONE, Source.DEFAULT)
+    if [*untold(made, floor, {}, in_gang=False, labels=labels)]:
+        assert names.PLACED not in by_policy["metadata"].get("annotations", {})
+        return
+    assert seen(by_policy) == seen(apply_patch(asked, scene.ask(asked)))
 
 
 def asking(
@@ -195,7 +232,9 @@ def asking(
 ) -> tuple[Placement, Manifest]:
     """A simulated cluster with the webhook, and a pod of a workload of four there."""
     scene = Placement(capacity_labels=known)
-    scene.cluster.apply(namespace(NAMESPACE, managed=True, floor=of_namespace))
+    space = namespace(NAMESPACE, managed=True)
+    space["metadata"]["annotations"] = noted(of_namespace)
+    scene.cluster.apply(space)
     notes = {names.ON_DEMAND: floor} if floor else {}
     is_known = kind in ("ReplicaSet", "StatefulSet", "Job")
     extra: dict[str, Any] = {"parallelism": 4} if kind == "Job" else {}

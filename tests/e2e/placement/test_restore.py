@@ -75,7 +75,7 @@ def test_what_the_policy_places_comes_back_to_spot_and_what_it_cannot_tell_stays
         floored(stateful_set("db", 3), "majority"),
     )
     assert len(on_demand(all_ready(ground, 8))) == 8
-    ground.add_nodes(spot=2, on_demand=0)
+    ground.add_nodes(spot=4, on_demand=0)
     rows = planned(ground)
     assert {name: row["reason"] for name, row in rows.items()} == {
         "web": "AboveFloor",

@@ -106,7 +106,7 @@ def test_nothing_that_it_does_is_refused_and_each_right_is_used(
     ground.apply(cloned)
     owner = ground.control_plane.get(cloned["apiVersion"], "CloneSet", "cloned", ground.namespace)
     ground.apply(owned(bare_pod("cloned"), owner))
-    assert len(on_demand(ground.settled(18))) == 2 + 2 + 1 + 3 + 1 + 1 + 1
+    assert len(on_demand(ground.settled(18))) == 2 + 1 + 2 + 1 + 3 + 1 + 1 + 1
     told = ground.wait_for(
         "the warning",
         lambda: [

@@ -226,7 +226,7 @@ class Ground:
         """
         self.control_plane.label_namespace(self.namespace, names.GATE)
         before = self._reviews()
-        self._apply_configuration(self._port(), host, "--gate", kind=kind)
+        self.apply_configuration(self._port(), host, "--gate", kind=kind)
         self.wait_for("the API server to ask the gate", lambda: self._is_gating(before))
 
     def _is_gating(self, before: int) -> bool:
@@ -241,10 +241,11 @@ class Ground:
 
     def configure(self, port: int, host: str = "127.0.0.1") -> None:
         """Apply what ``evenkeel webhook-config`` prints, for this namespace alone."""
-        self._apply_configuration(port, host)
+        self.apply_configuration(port, host)
         self.wait_for("the API server to ask the webhook", self.is_asked)
 
-    def _apply_configuration(self, port: int, host: str, *options: str, kind: str = "") -> None:
+    def apply_configuration(self, port: int, host: str, *options: str, kind: str = "") -> None:
+        """Apply what ``evenkeel webhook-config`` prints, and wait for nothing."""
         authority = self.folder / "ca.crt"
         authority.write_text(self.authority.certificate)
         url = f"https://{host}:{port}/v1/{self.token}"

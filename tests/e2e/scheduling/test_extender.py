@@ -1,15 +1,18 @@
 """The extender, asked by a real scheduler, with the rights of manifests/ alone."""
 
 from datetime import timedelta
+from typing import Any
 
 import msgspec
 import pytest
 
 from evenkeel.adapters.clock import SystemClock
+from evenkeel.decisions.restore.snapshot import Terms
 from evenkeel.model import names
 from evenkeel_cli.schedulers import PROFILE
 from tests.e2e.accounts import kubeconfig_of
 from tests.e2e.manifests import deployment
+from tests.e2e.placement.restoring import Runs
 from tests.e2e.placement.webhook import Ground, on_demand
 from tests.e2e.scheduling.scheduler import SERVE, Scheduler, asking, running
 from tests.kit import builders
@@ -26,6 +29,23 @@ def test_a_floor_is_held_without_a_webhook(ground: Ground, extended: Scheduler) 
     log = ground.log().lower()
     assert "forbidden" not in log + extended.log.read_text().lower()
     assert "without an answer" not in log
+
+
+@pytest.mark.usefixtures("extended")
+def test_a_floor_without_on_demand_nodes_goes_to_spot_after_a_while(ground: Ground) -> None:
+    ground.add_nodes(spot=2, on_demand=0)
+    ground.apply(deployment("web", 4, annotations={names.ON_DEMAND: "2"}, schedulerName=PROFILE))
+    ground.wait_for("two pods that wait", lambda: len(refused(ground)) == 2)
+
+    Runs(ground, terms=Terms(relax_after=timedelta()))()
+
+    assert len(ground.settled(4)) == 4
+
+
+def refused(ground: Ground) -> list[dict[str, Any]]:
+    """What is said of the pods for which the scheduler has found no node."""
+    said = (each for pod in ground.pods() for each in pod["status"].get("conditions", ()))
+    return [each for each in said if each.get("reason") == "Unschedulable"]
 
 
 @pytest.mark.usefixtures("extended")

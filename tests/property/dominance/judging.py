@@ -4,11 +4,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from evenkeel.decisions.drain.deadlines import A_FEW_SECONDS, LONGEST_GRACE
-from tests.property.dominance.runs import ALIKE, Loss, Run, loss
+from tests.property.dominance.runs import ALIKE, HEALTHY_AFTER, Loss, Run, loss
 from tests.property.dominance.worlds import WARNED, Workload, World
 
 AT_LEAST = 2 * A_FEW_SECONDS.total_seconds() + 1
 """Seconds that pods are told to go before their node ends: a few, and the first a few ahead."""
+
+
+A_MOMENT = 0.5
+"""Seconds that a pod lacks to stop, and that are no difference."""
 
 
 class Verdict(StrEnum):
@@ -43,6 +47,7 @@ class Judged:
             missing=min(nothing.missing, drain.missing, key=lambda each: max(each, default=0)),
             below=min(nothing.below, drain.below),
             at_zero=min(nothing.at_zero, drain.at_zero),
+            refused=min(nothing.refused, drain.refused),
             cut=min(nothing.cut, drain.cut),
             late=min(nothing.late, drain.late),
         )
@@ -67,7 +72,7 @@ class Judged:
         if workload.kind == "Job":
             found = {
                 "late": self._finishes and own.late > best.late + ALIKE,
-                "cut": own.cut > best.cut,
+                "cut": own.cut > best.cut + A_MOMENT,
             }
         else:
             early = ALIKE + self._told_before
@@ -78,7 +83,8 @@ class Judged:
                 "lasting": own.most_missing(early) > best.most_missing() and not stalls,
                 "below": own.below > best.below + number * waits and not stalls,
                 "at_zero": own.at_zero > best.at_zero + early,
-                "cut": own.cut > best.cut + self._cut,
+                "refused": own.refused > best.refused + early + HEALTHY_AFTER.total_seconds(),
+                "cut": own.cut > best.cut + self._cut + A_MOMENT,
             }
         return [name for name, is_worse in found.items() if is_worse]
 
@@ -98,7 +104,7 @@ class Judged:
         workload = self.workload
         longest = LONGEST_GRACE.total_seconds()
         over = workload.replicas * max(0.0, workload.stop - longest)
-        last = max(1, workload.replicas - 1) * max(0.0, min(workload.stop, longest) - 5)
+        last = workload.replicas * max(0.0, min(workload.stop, longest) - 5)
         return over + last
 
     @property
@@ -122,7 +128,11 @@ class Judged:
         budget = "".join(f", {each}" for each in of.budgets)
         return (
             f"{of.app} {of.kind} of {of.replicas}{apart}{budget}, grace {of.grace}, stop {of.stop},"
-            f"{' gated,' if of.is_gated else ''}{' quota,' if of.has_quota else ''}"
+            f"{' locked,' if of.is_locked else ''}{' gated,' if of.is_gated else ''}"
+            f"{' balanced,' if of.is_balanced else ''}"
+            f"{' seats,' if self.world.seats else ''}"
+            f"{' hooks,' if self.world.has_hooks else ''}"
+            f"{' quota,' if of.has_quota else ''}"
             f"{f' runs on {of.runs_on} of {of.runs},' if of.kind == 'Job' else ''}"
             f"{f' sold out {self.world.sold_out},' if self.world.sold_out else ''}"
             f" {of.more or 'surge 25 %'}, pods after {self.world.pod_start:g} s,"

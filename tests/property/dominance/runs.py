@@ -1,28 +1,47 @@
 """One world in one run: what each workload lost."""
 
+import json
+import uuid
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final, NamedTuple, override
 
+from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN
+from evenkeel.ports import Ports
 from evenkeel_cli.simulate.trial import Ground, Policy, Setting, Storm, copied
-from evenkeel_hosting.functions import Ports
+from evenkeel_hosting.files import ROOT
+from evenkeel_sandbox.events import Arriving, Place, read_event
 from evenkeel_sandbox.observer.health import Look
 from evenkeel_sandbox.simulation import Responder
-from evenkeel_sandbox.simulator.api.objects import Obj, is_finished, is_leaving, parse_time, uid_of
+from evenkeel_sandbox.simulator.api.objects import (
+    Obj,
+    is_finished,
+    is_leaving,
+    is_ready,
+    labels_of,
+    parse_time,
+    uid_of,
+)
 from evenkeel_sandbox.storms.autoscaler import Autoscaler
 from evenkeel_sandbox.storms.new_nodes import shapes
+from evenkeel_sandbox.storms.shapes import Strike
 from tests.property.dominance.worlds import ZONE, World
 
 WATCHED: Final = timedelta(minutes=15)
 """So long after its first warning a world is watched, in each run."""
 
+LIFECYCLE_ACTION: Final = ROOT / "events" / "lifecycle-action-terminate.json"
 
 ALIKE: Final = 11.0
 """Seconds that are no difference, for each pod: a step of a storm is a second, and the
 scheduler lets a pod rest for up to 10 s before it looks for a node again."""
+
+
+HEALTHY_AFTER: Final = timedelta(seconds=15)
+"""So long after a pod is Ready a load balancer sends requests to it, until it is told to go."""
 
 
 class Run(StrEnum):
@@ -38,7 +57,7 @@ class Loss(NamedTuple):
 
     ``missing``: for so many missing pods of the wanted ones the longest time (seconds) for which
     they were. ``below``: Ready-seconds below what is wanted. ``at_zero``: seconds without a Ready
-    pod.
+    pod. ``refused``: seconds without a pod to which its load balancer sends requests.
     ``cut``: seconds that its pods lacked to stop when their nodes ended. ``late``: seconds until a
     Job is complete.
     """
@@ -46,6 +65,7 @@ class Loss(NamedTuple):
     missing: Mapping[int, float]
     below: float
     at_zero: float
+    refused: float
     cut: float
     late: float
 
@@ -57,7 +77,8 @@ class Loss(NamedTuple):
     def __str__(self) -> str:
         return (
             f"most missing {self.most_missing()} (lasting {self.most_missing(ALIKE)}), below"
-            f" {self.below:.0f}, at zero {self.at_zero:.0f}, cut {self.cut:.0f}, late {self.late:g}"
+            f" {self.below:.0f}, at zero {self.at_zero:.0f}, refused {self.refused:.0f},"
+            f" cut {self.cut:.0f}, late {self.late:g}"
         )
 
 
@@ -80,13 +101,17 @@ class _Pools(Autoscaler):
         return self.offers
 
 
-class _Played(Storm):
+class Played(Storm):
     """The storm of a world in one of its runs."""
+
+    watched = WATCHED
 
     def __init__(self, world: World, objects: Sequence[Mapping[str, Any]], run: Run) -> None:
         self._world, self._run = world, run
         self.cut = 0.0
         self._told = dict[str, datetime]()
+        self._ready_since = dict[str, datetime]()
+        self._targets = list[tuple[datetime, datetime]]()  # from when until when each was one
         ground = Ground.of(objects)._replace(pod_starts={}, node_starts={})
         setting = Setting(
             shape=world,
@@ -94,6 +119,7 @@ class _Played(Storm):
             pod_start=(world.pod_start, world.pod_start),
             node_start=timedelta(seconds=world.node_start),
             labels=WELL_KNOWN,
+            seats=world.seats,
         )
         super().__init__(*copied(ground, setting, 0), setting, ground, 0)
         self.cluster.server.store.observe("Pod", self._note)
@@ -102,6 +128,16 @@ class _Played(Storm):
     @override
     def _deploy(self, ports: Ports) -> Responder:
         return _Nobody() if self._run is Run.NOTHING else super()._deploy(ports)
+
+    @override
+    def _arriving(self, strike: Strike, instance_id: str, event_id: str) -> Arriving:
+        if not self._world.has_hooks or strike.kind.is_hint:
+            return super()._arriving(strike, instance_id, event_id)
+        sample = json.loads(LIFECYCLE_ACTION.read_text())
+        token = str(uuid.uuid5(uuid.NAMESPACE_OID, event_id))
+        its = {"EC2InstanceId": instance_id, "LifecycleActionToken": token}
+        event = {**sample, "id": event_id, "detail": {**sample["detail"], **its}}
+        return Arriving(Place(LIFECYCLE_ACTION.name, 1, 1), event, read_event(event))
 
     @override
     def _scale(self, ground: Ground) -> Autoscaler:
@@ -117,10 +153,15 @@ class _Played(Storm):
         made.offers = [each for each, zone in zones if zone != world.sold_out]
         return made
 
-    def _note(self, _old: Obj | None, new: Obj | None) -> None:
-        """A pod is told to go."""
+    def _note(self, old: Obj | None, new: Obj | None) -> None:
+        """A pod gets Ready or is it no more, or is told to go."""
+        now, uid = self.clock.now(), uid_of(new or old or {})
         if new is not None and is_leaving(new):
-            self._told.setdefault(uid_of(new), self.clock.now())
+            self._told.setdefault(uid, now)
+        if new is not None and is_ready(new) and not is_leaving(new):
+            self._ready_since.setdefault(uid, now)
+        elif (since := self._ready_since.pop(uid, None)) is not None:
+            self._targets.append((since + HEALTHY_AFTER, now))
 
     @override
     def _lose(self, node_name: str) -> None:
@@ -134,29 +175,51 @@ class _Played(Storm):
     def loss(self) -> Loss | None:
         """What the workload has lost at the end; None: it was not whole before."""
         workload, begins = self._world.workload, self.clock.now()
-        end = begins + WATCHED
+        end = begins + self.watched
+        ready = (each for each in self.cluster.objects("Pod") if is_ready(each))
+        self._ready_since = {uid_of(each): begins - HEALTHY_AFTER for each in ready}
         for _ in self.steps():
             pass
         self.clock.advance(max(timedelta(), end - self.clock.now()))
         late = self._late(begins)
+        self._check_seats()
         self.close()
         healths = {ref.name: health for ref, health in self.observer.workloads.items()}
         health = healths[workload.app]
         if health.before != workload.replicas:
             return None
-        return Loss(*_lost(health.seen, end), self.cut, late)
+        refused = self._refused(begins, end) if workload.is_balanced else 0.0
+        return Loss(*_lost(health.seen, end), refused, self.cut, late)
+
+    def _refused(self, begins: datetime, end: datetime) -> float:
+        """Seconds for which a load balancer has no pod to send requests to."""
+        lasting = ((since + HEALTHY_AFTER, end) for since in self._ready_since.values())
+        targets = sorted(each for each in (*self._targets, *lasting) if each[0] < each[1])
+        refused, served = timedelta(), begins
+        for since, until in (*targets, (end, end)):
+            refused += max(timedelta(), since - served)
+            served = max(served, until)
+        return refused.total_seconds()
+
+    def _check_seats(self) -> None:
+        """No seat is left, nor a node held for one, but for pods that wait for nodes still."""
+        pods = self.cluster.objects("Pod")
+        if all(each["spec"].get("nodeName") for each in pods):
+            nodes = self.cluster.objects("Node")
+            assert not [each for each in pods if names.SEAT in labels_of(each)]
+            assert not [each for each in nodes if names.SEAT in labels_of(each)]
 
     def _late(self, begins: datetime) -> float:
         for job in self.cluster.objects("Job"):
             text = job.get("status", {}).get("completionTime")
-            done = parse_time(text) if text else begins + WATCHED
+            done = parse_time(text) if text else begins + self.watched
             return (done - begins).total_seconds()
         return 0.0
 
 
 def loss(world: World, objects: Sequence[Mapping[str, Any]], run: Run) -> Loss | None:
     """What the workload lost; None if it was not whole before."""
-    return _Played(world, objects, run).loss()
+    return Played(world, objects, run).loss()
 
 
 def _lost(seen: Sequence[Look], end: datetime) -> tuple[Mapping[int, float], float, float]:

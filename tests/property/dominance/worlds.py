@@ -1,7 +1,7 @@
 """Small random worlds: nodes in zones, a workload with its rules, strangers, and when nodes go."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from random import Random
 from typing import Any, Final
@@ -24,6 +24,7 @@ KINDS: Final = (
     "Job",
     "Pod",
     "PodDisruptionBudget",
+    "Service",
 )
 """What a world is made of, once it is at rest."""
 
@@ -34,10 +35,15 @@ OTHER_SEED: Final = 987_654_321
 """A storm's own cluster draws its uids by another seed: none of them is there twice."""
 
 HOST, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
+MANY: Final = 20
+"""More seats than a world has pods."""
+
 WARNED: Final = 120
 """Seconds from a warning to the end of a node."""
 
-STOP, COMPLETE = "evenkeel.test/stop-after", "evenkeel.test/complete-after"
+STOP, COMPLETE, LOCK = (
+    f"evenkeel.test/{each}" for each in ("stop-after", "complete-after", "lock")
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +55,8 @@ class Workload:
     specs of its PodDisruptionBudgets. ``is_gated``: a queue lets in no more than
     ``replicas`` of its pods; ``has_quota``: a quota allows no more. ``runs``: seconds for which a
     Job's pods run, and ``runs_on`` for which those run on that are there when the storm begins.
-    ``more``: further fields of its spec.
+    ``is_locked``: a pod of it crashes while another one runs. ``is_balanced``: a load balancer
+    leads to it. ``more``: further fields of its spec.
     """
 
     app: str
@@ -64,6 +71,8 @@ class Workload:
     runs: int
     runs_on: int
     more: Manifest
+    is_locked: bool = False
+    is_balanced: bool = False
 
     @property
     def takes_turns(self) -> bool:
@@ -78,13 +87,11 @@ class Workload:
 
     @property
     def manifests(self) -> Sequence[Manifest]:
-        """It, its budget, and its namespace's quota."""
-        notes = {STOP: f"{self.stop}s"}
+        """It, its budgets, its Service, and its namespace's quota."""
+        notes = {STOP: f"{self.stop}s", **({LOCK: self.app} if self.is_locked else {})}
         pod: Manifest = {"cpu": "300m", "grace": self.grace, "annotations": notes}
         if self.apart:
-            term = {"topologyKey": self.apart, "labelSelector": {"matchLabels": {"app": self.app}}}
-            required = {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
-            pod["affinity"] = {"podAntiAffinity": required}
+            pod |= manifests.apart(self.app, self.apart)
         if self.is_gated:
             pod |= GATED
         return [
@@ -93,6 +100,7 @@ class Workload:
                 manifests.budget(f"{self.app}-{number}", self.app, **spec)
                 for number, spec in enumerate(self.budgets)
             ),
+            *([manifests.balanced(self.app)] if self.is_balanced else []),
             *([manifests.quota(pods=str(self.replicas))] if self.has_quota else []),
         ]
 
@@ -109,6 +117,8 @@ class Workload:
 class World:
     """What stands before a storm, how fast pods and nodes come, and when which node is warned.
 
+    ``seats``: so many there may be. ``has_hooks``: Auto Scaling groups take the nodes, and wait for
+    lifecycle hooks, five minutes if nobody answers.
     ``nodes``: the manifests of all nodes, those of on-demand last; ``spot`` are the names of the
     others. ``pod_start`` and ``node_start`` are in seconds. ``sold_out``: the zone in which no node
     can be had; empty: none is.
@@ -121,6 +131,8 @@ class World:
     node_start: float
     sold_out: str
     warnings: Sequence[Strike]
+    seats: int = 0
+    has_hooks: bool = False
 
     def strikes(self, _pools: Pools, _seed: int) -> Sequence[Strike]:
         """The warnings, as ``simulate`` asks a shape for them."""
@@ -173,14 +185,22 @@ def world(seed: int) -> World:
     hit = spot if chance.random() < 0.6 else chance.sample(spot, chance.randint(1, len(spot)))
     spread = chance.choice([0, 0, 60, 180])
     warnings = [Strike(timedelta(seconds=chance.randint(0, spread)), name) for name in hit]
+    starts = chance.choice([2, 10, 20, 40, 100]), chance.choice([30, 60, 80, 90, 95])
+    sold_out, hints = chance.choice(["", "", "", "", *zones]), _hints(chance, spot)
+    if (workload.kind, workload.replicas) == ("Deployment", 1):
+        workload = replace(workload, is_locked=chance.random() < 0.3)
+    seats, has_hooks = chance.choice([0, MANY]), chance.random() < 0.1
+    is_balanced = workload.kind != "Job" and chance.random() < 0.5
     return World(
         nodes=nodes,
         spot=spot,
-        workload=workload,
-        pod_start=chance.choice([2, 10, 20, 40, 100]),
-        node_start=chance.choice([30, 60, 80, 90, 95]),
-        sold_out=chance.choice(["", "", "", "", *zones]),
-        warnings=sorted([*_hints(chance, spot), *warnings]),
+        workload=replace(workload, is_balanced=is_balanced),
+        pod_start=starts[0],
+        node_start=starts[1],
+        sold_out=sold_out,
+        warnings=sorted([*hints, *warnings]),
+        seats=seats,
+        has_hooks=has_hooks,
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable
 from datetime import datetime, timedelta
 from typing import Any
 
-from evenkeel.flows.drain.assembly import Ports, loop_of
+from evenkeel.flows.drain.assembly import Opened, loop_of
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.lease.hold import Leadership
 from evenkeel.flows.drain.low_counts import LowCounts
@@ -64,7 +64,7 @@ class Brain:
         reader.read_facts(server, view, SETTINGS.capacity_labels, recorder, clock)
         self.loop = loop_of(
             SETTINGS,
-            Ports(server, session, clock),
+            Opened(server, session, clock),
             view,
             Memory(server, SimulatedInstances(), SETTINGS.capacity_labels, recorder),
             OnceRecorder(recorder, LowCounts(server, clock, recorder)),

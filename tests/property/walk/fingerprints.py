@@ -45,7 +45,7 @@ UNTOLD: Mapping[str, Collection[str]] = {
     # how far a watch has come: what it has not shown yet says that, too
     "Stream": ("_shown",),
     # what nobody waits for within the minutes that a world lasts, or only a little longer
-    "Informer": ("_look_at",),
+    "Watches": ("_look_at",),
     "Facts": ("_began", "_look_at"),
     "Reports": ("_flush_at", "_flushing"),
     "_Rest": ("delay",),

@@ -28,7 +28,7 @@ LATE = Troubles(failures=1, last_moments=1)
     [
         pytest.param(1, FAILURE, False, id="one pod"),
         pytest.param(1, STALE, False, id="one pod and a watch that shows nothing"),
-        pytest.param(1, LATE, True, id="one pod and its last moment"),
+        pytest.param(1, LATE, True, id="one pod and its last moment", marks=pytest.mark.nightly),
         pytest.param(2, FAILURE, True, id="two pods", marks=pytest.mark.nightly),
     ],
 )

@@ -299,6 +299,7 @@ def assert_hands_over(account: Account) -> None:
     account.control_plane.wait_for("its pods to be released", lambda: len(released()) == 2)
 
 
+@pytest.mark.nightly
 def test_what_was_added_later_goes_too(account: Account) -> None:
     """A second scheduler with its extender's rights, and a webhook that was given up."""
     in_cluster, in_aws = account.in_cluster(), account.in_aws()

@@ -64,6 +64,7 @@ def schedules(ministack: Ministack) -> set[str]:
     return {each["Name"] for each in found}
 
 
+@pytest.mark.nightly
 def test_each_of_two_stacks_has_its_own_schedules(stack: Deployed, second: Deployed) -> None:
     first, other = schedules_of(stack), schedules_of(second)
     assert first
@@ -83,6 +84,7 @@ class Interrupted:
         self.refuge, _ = stack.add_node(spot=False)
 
 
+@pytest.mark.nightly
 def test_each_of_two_stacks_moves_the_pods_of_its_own_cluster(
     stack: Deployed, second: Deployed
 ) -> None:
@@ -139,6 +141,7 @@ def run(command: str, second: Deployed) -> None:
     assert done.returncode == 0, f"{command}: {done.stdout}"
 
 
+@pytest.mark.nightly
 def test_after_each_step_of_its_removal_no_pod_waits_for_a_webhook_that_is_gone(
     stack: Deployed, second: Deployed, gateway: Gateway
 ) -> None:

@@ -116,10 +116,14 @@ def test_the_image_installs_the_wheel_as_this_test_does() -> None:
     """No image is built here: there is no Docker."""
     text = (ROOT / "Dockerfile").read_text()
     assert re.findall(r"pip install (.+?)(?: \\)?\n", text) == [
-        "--no-cache-dir --require-hashes -r /tmp/command.txt",
+        "--no-cache-dir --require-hashes -r /tmp/image.txt",
         "--no-cache-dir --no-deps /tmp/*.whl",
     ]
-    assert re.findall(r"^FROM (\S+)", text, re.MULTILINE) == ["python:3.13.9-slim-trixie"] * 2
+    assert re.findall(r"^FROM (\S+)", text, re.MULTILINE) == ["${BASE}"] * 2
+    (base,) = re.findall(r"^ARG BASE=(\S+)$", text, re.MULTILINE)
+    assert base == "python:3.13.9-slim-trixie"
+    release = (ROOT / ".github" / "workflows" / "release.yml").read_text()
+    assert "build-args: BASE=${{ steps.base.outputs.image }}" in release, "by its digest"
     assert "\nUSER 65532\n" in text
 
 

@@ -25,3 +25,13 @@ def test_the_page_names_the_files_that_are_there() -> None:
     files = set(re.findall(r"`(tests/stories/attacks/test_\w+\.py)`", PAGE))
     there = {f"tests/stories/attacks/{path.name}" for path in HERE.glob("test_*.py")}
     assert files == there - {"tests/stories/attacks/test_page.py"}
+
+
+def test_a_test_shows_each_thing_that_somebody_cannot_do() -> None:
+    """A row that claims nothing of the kind needs none; one is about AWS, and says so."""
+    part = PAGE.partition("## Others' rights")[2].partition("\n## ")[0]
+    rows = [line.strip("| ").split(" | ") for line in part.splitlines() if line.startswith("| ")]
+    claims = [row for row in rows[1:] if len(row) > 2]
+    assert len(claims) > 10
+    without = [row[0] for row in claims if not re.search(r"`test_\w+`|\*\*\(AWS\)\*\*", row[-1])]
+    assert without == []

@@ -2,13 +2,17 @@
 
 import io
 import json
+import math
+from collections.abc import Collection, Mapping
 from datetime import timedelta
+from email.utils import format_datetime
 from typing import Any
 
 import pytest
 
 from evenkeel.adapters.telemetry.tee import Tee
 from evenkeel.model import names
+from evenkeel.model.instance import Instance
 from evenkeel.settings import Mode
 from evenkeel_cli.log import LineRecorder
 from tests.kit.nodes import is_drained
@@ -119,6 +123,37 @@ def test_a_warning_from_the_future_does_not_put_off_the_true_one(scene: Scene) -
     scene.run(until=20)
 
     assert scene.notice("s1").deadline <= scene.at(130)
+    scene.run(until=140)
+    assert is_handed_over(scene)
+
+
+def test_messages_that_name_thousands_of_instances_put_off_no_warning_of_their_batch(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """EC2 is asked for 200 instances at a time, and the function has 20 s."""
+    describe = scene.instances.describe
+
+    def slowly(instance_ids: Collection[str]) -> Mapping[str, Instance]:
+        scene.clock.sleep(timedelta(seconds=0.2) * math.ceil(len(instance_ids) / 200))
+        return describe(instance_ids)
+
+    monkeypatch.setattr(scene.instances, "describe", slowly)
+    change = {
+        "eventArn": "arn:aws:health:eu-central-1::event/EC2/forged",
+        "service": "EC2",
+        "eventTypeCode": "AWS_EC2_INSTANCE_RETIREMENT_SCHEDULED",
+        "eventTypeCategory": "scheduledChange",
+        "startTime": format_datetime(scene.at(3600), usegmt=True),
+    }
+    for batch in range(5):
+        ids = (f"i-{batch:01x}{number:016x}" for number in range(5_000))
+        scene.put(
+            "aws.health",
+            "AWS Health Event",
+            change | {"affectedEntities": [{"entityValue": each} for each in ids]},
+        )
+    scene.interrupt("s1").run(until=10)
+    assert not scene.notice("s1").is_hint
     scene.run(until=140)
     assert is_handed_over(scene)
 

@@ -61,6 +61,17 @@ def test_an_address_is_answered_though_others_hold_all_threads(served: Served, s
         assert served.ask() == (200, "answered")
 
 
+@pytest.mark.parametrize("is_known", [True, False])
+def test_an_api_server_is_answered_beside_thousands_of_silent_addresses(
+    served: Served, *, is_known: bool
+) -> None:
+    """How long its connection waits, ``tests/unit/runtime/serve/test_slots.py`` holds."""
+    if is_known:
+        assert served.ask() == (200, "answered")
+    with silent(served.address, 2_000, addresses=2_000):
+        assert served.ask() == (200, "answered")
+
+
 @pytest.mark.usefixtures("few")
 def test_a_client_that_shakes_hands_and_stays_silent_gives_way_to_one_that_asks(
     served: Served, monkeypatch: pytest.MonkeyPatch
@@ -91,6 +102,69 @@ def test_probe_after_probe_keeps_no_thread(served: Served) -> None:
     """Who never stops sending is never silent."""
     answers = served.raw(b"GET /healthz HTTP/1.1\r\n\r\n" * 10)
     assert answers.count(b"HTTP/1.1 200 OK") == 1
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET /" + b"x" * 17_000 + b" HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nA: " + b"x" * 17_000 + b"\r\n\r\n",
+        b"GET / HTTP/1.1\r\n" + b"A: 1\r\n" * 2_800 + b"\r\n",
+    ],
+    ids=["its line", "one header", "many headers"],
+)
+def test_no_head_is_parsed_that_is_too_long(served: Served, head: bytes) -> None:
+    assert served.raw(head).startswith(b"HTTP/1.1 431 ")
+
+
+def test_a_head_of_a_usual_length_is_answered(served: Served) -> None:
+    headers = b"".join(b"A-%02d: %s\r\n" % (number, b"x" * 190) for number in range(80))
+    body = b"Content-Length: 2\r\nConnection: close\r\n\r\n{}"
+    answer = served.raw(f"POST {PATH} HTTP/1.1\r\n".encode() + headers + body)
+    assert answer.startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        b"Content-Length: 2\r\nContent-Length: 40\r\n",
+        b"Content-Length: 2, 40\r\n",
+        b"Content-Length: 0x2\r\n",
+        b"Content-Length: 1_0\r\n",
+        b"Content-Length: +2\r\n",
+        b"Content-Length: -2\r\n",
+        b"Content-Length: \xb2\r\n",
+        b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n",
+        b"Transfer-Encoding: chunked\r\n",
+    ],
+)
+def test_no_second_request_hides_in_the_body_of_one(served: Served, headers: bytes) -> None:
+    """Who shares a connection with others, as behind a proxy, could ask in their name."""
+    hidden = f"{{}}POST {PATH} HTTP/1.1\r\nContent-Length: 2\r\n\r\n{{}}".encode()
+    answer = served.raw(f"POST {PATH} HTTP/1.1\r\n".encode() + headers + b"\r\n" + hidden)
+    assert answer.startswith(b"HTTP/1.1 411 ")
+    assert answer.count(b"HTTP/1.1") == 1
+    assert served.events == []
+
+
+@pytest.mark.parametrize(
+    "request_line",
+    [
+        "PUT {} HTTP/1.1",
+        "{} / HTTP/1.1",
+        "GET {} HTTP/9.9",
+        "GET {} HTTP/1.1 more",
+        "GET /other?path={} HTTP/1.1",
+        "GET https://127.0.0.1{} HTTP/1.1",
+    ],
+)
+def test_no_answer_and_no_line_of_the_log_has_the_token(served: Served, request_line: str) -> None:
+    """Whoever reads logs could then ask; somebody who has it may ask for something wrong."""
+    told = served.raw(f"{request_line.format(PATH)}\r\nReferer: {PATH}\r\n\r\n".encode())
+    token = PATH.removeprefix("/v1/")
+    assert int(told.split()[1]) >= 400
+    assert token.encode() not in told
+    assert token not in repr(served.noted(1))
 
 
 def test_no_body_is_read_without_the_token(served: Served) -> None:

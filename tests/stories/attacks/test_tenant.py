@@ -11,9 +11,9 @@ from evenkeel.model import names
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Evict, Get, Patch, Request
 from tests.kit.forging import forged, metadata_of
-from tests.kit.manifests import budget, deployment, resource, stateful_set
+from tests.kit.manifests import budget, deployment, quota, resource, stateful_set
 from tests.kit.restoring import RestoreScene
-from tests.kit.scene import CALM, Scene, Sent
+from tests.kit.scene import CALM, Scene, Sent, ending
 from tests.stories.attacks.conftest import MakeScene
 from tests.stories.attacks.tenant import FOREVER, TENANT, of_tenant
 from tests.stories.placement import scene as placing
@@ -353,3 +353,40 @@ def test_pods_elsewhere_that_say_they_hold_its_floor_do_not() -> None:
     scene.run()
 
     assert scene.split() == {"on-demand": 2, "spot": 2}
+
+
+def test_workloads_that_no_spot_node_suits_keep_no_pod_from_one_that_has_room() -> None:
+    """Of those a few are released without room, one after the other, with ever longer rests."""
+    with ending(RestoreScene) as make:
+        scene = make()
+        scene.manage(TENANT)
+        scene.add_nodes("o", 2, spot=False, room="64")
+        unsuited = {"nodeSelector": {"disk": "fast"}, "cpu": "10m"}
+        scene.add_node("o-fast", spot=False, room="64", disk="fast")
+        scene.apply(
+            deployment("web", 4, notes={names.ON_DEMAND: "1"}),
+            *(deployment(f"his-{n}", 2, namespace=TENANT, pod=unsuited) for n in range(5)),
+        )
+        scene.settle(60)
+        scene.add_nodes("s", 3, spot=True, room="4")
+        scene.begin()
+        scene.settle(900)
+        assert scene.split("web") == {"on-demand": 1, "spot": 3}
+        assert scene.lowest("web") == 4
+        assert all(scene.lowest(f"his-{number}") == 2 for number in range(5))
+
+
+@pytest.mark.parametrize("floor", ["2000000000", "99%", "all"])
+def test_a_floor_of_thousands_of_millions_claims_no_place_without_a_pod(floor: str) -> None:
+    """His quota keeps all but a few of the pods away, of which each run and review would count."""
+    with ending(RestoreScene) as make:
+        scene = make()
+        scene.add_nodes("o", 1, spot=False, room="64")
+        scene.add_nodes("s", 2, spot=True, room="64")
+        scene.apply(quota(pods="6"))
+        scene.begin()
+        scene.apply(deployment("web", 2**31 - 1, notes={names.ON_DEMAND: floor}))
+        scene.interrupt("s0").settle(300)
+        assert len(scene.pods("web")) == 6
+        assert len(scene.cluster.objects("Lease")) <= 12
+        assert not scene.observer.lost_pods

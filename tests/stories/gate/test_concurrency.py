@@ -18,7 +18,7 @@ from evenkeel.flows.gate.concurrency import (
     SHORTEST,
     UNMEASURED,
     Concurrency,
-    Seats,
+    Slots,
 )
 from evenkeel.flows.gate.window import Window
 from evenkeel.settings import Mode
@@ -37,17 +37,17 @@ ONE, DRY = eviction(), eviction(dry_run=True)
 
 
 class Asked:
-    """What was asked of the seats."""
+    """What was asked of the slots."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.asked: list[tuple[str, Any, bool]] = []
-        seat = Seats.seat
+        slot = Slots.slot
 
-        def noted(seats: Seats, namespace: str, since: Any, *, comes_last: bool) -> Any:
+        def noted(slots: Slots, namespace: str, since: Any, *, comes_last: bool) -> Any:
             self.asked.append((namespace, since, comes_last))
-            return seat(seats, namespace, since, comes_last=comes_last)
+            return slot(slots, namespace, since, comes_last=comes_last)
 
-        monkeypatch.setattr(Seats, "seat", noted)
+        monkeypatch.setattr(Slots, "slot", noted)
 
 
 @pytest.fixture
@@ -94,10 +94,10 @@ def test_one_that_comes_back_early_keeps_its_time_and_comes_last(
     places = Asked(monkeypatch)
     began = clock.now()
     clock.advance(timedelta(seconds=1))
-    with concurrency.seat(last):
+    with concurrency.slot(last):
         assert concurrency.defer(last) == told - timedelta(seconds=1)
     clock.advance(told - timedelta(seconds=1))
-    with concurrency.seat(last):
+    with concurrency.slot(last):
         assert concurrency.defer(last) == SHORTEST
     assert places.asked == [("shop", began, True), ("shop", began, False)]
 
@@ -167,7 +167,7 @@ def test_a_dry_run_comes_last_and_leaves_nothing_behind(
 ) -> None:
     places = Asked(monkeypatch)
     for _ in range(1_000):
-        with concurrency.seat(DRY):
+        with concurrency.slot(DRY):
             concurrency.defer(DRY)
     assert {comes_last for *_, comes_last in places.asked} == {True}
     assert concurrency.defer(DRY, SHORTEST, in_turn=True) == SHORTEST
@@ -207,7 +207,7 @@ def test_an_eviction_without_a_place_is_not_looked_into(
     one: Gated, refusals: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        Concurrency, "seat", lambda _concurrency, _asked: nullcontext(enter_result=False)
+        Concurrency, "slot", lambda _concurrency, _asked: nullcontext(enter_result=False)
     )
     (old,) = one.pods("one")
     drainer = one.drainer()

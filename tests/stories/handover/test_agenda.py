@@ -4,6 +4,8 @@ Without others a pod that finds no new place goes 31 s before its deadline: 30 s
 one for the eviction itself.
 """
 
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,8 +13,9 @@ import pytest
 from evenkeel.decisions.drain import agenda
 from evenkeel.flows.drain.dispatch.forced_evictions import Answers
 from evenkeel.model import names
-from tests.kit.manifests import budget, daemon_set, deployment, on_node
-from tests.kit.scene import Scene
+from evenkeel.model.request import Evict
+from tests.kit.manifests import bare_pod, budget, daemon_set, deployment, job, on_node
+from tests.kit.scene import CALM, Scene
 from tests.stories.handover.conftest import MakeScene
 
 ALONE = 88.0
@@ -83,3 +86,38 @@ def test_where_nothing_can_be_replaced_what_leaves_most_behind_goes_first(scene:
     assert (half[0], {half[1], none[0]}, half[2]) == (11, {10, 9}, 8)  # 0.9, 0.8, 0.7 of it left
     assert ({half[3], none[1]}, half[4]) == ({7, 6}, 5)  # 0.6, 0.5
     assert (none[2], none[3], {none[4], one[0]}) == (4, 3, {2, 1})  # 0.4, 0.2, nothing
+
+
+@pytest.mark.parametrize("grace", [30, 10])
+def test_pods_that_nothing_replaces_make_no_single_replica_go_early(
+    scene: Scene, grace: int
+) -> None:
+    """They take the slots before its own, also where they could go later than it can."""
+    scene.given(
+        deployment("one", pod=on_node("s1")),
+        *(bare_pod(f"bare-{number}", grace=grace) for number in range(15)),
+        job("run", pod={"grace": grace}, parallelism=15, completions=15),
+    )
+    (old,) = scene.pods("one", "s1")
+    scene.interrupt("s1").run(until=118)
+    assert scene.gone_at(old.name) == pytest.approx(ALONE, abs=0.2)
+    others = sorted(scene.gone_at(f"bare-{number}") for number in range(15))
+    assert others[0] < others[-1] <= 118 - grace + 1.5, "each in time"
+
+
+def test_a_single_replica_goes_by_its_deadline_where_more_is_due_than_can_be_sent(
+    make_scene: MakeScene,
+) -> None:
+    """What was due before and may go later goes later: here four evictions at a time take 8 s."""
+    scene = make_scene(options=replace(CALM, capacity=4), evictions_per_second=4)
+    others = [bare_pod(f"bare-{number}", grace=2, cpu="10m") for number in range(130)]
+    scene.given(
+        deployment("one", pod=on_node("s1")), *others, on="s1 s2", settle=60, room={"s": "8"}
+    )
+    (old,) = scene.pods("one", "s1")
+    scene.delay(timedelta(seconds=8), lambda request: isinstance(request, Evict))
+    scene.interrupt("s1", "s2").run(until=121)
+    (gone,) = [sent.at for sent in scene.written(old.name) if isinstance(sent.write, Evict)]
+    told = [sent for sent in scene.written() if isinstance(sent.write, Evict)]
+    assert len(told) < len(others), "not so many that it matters"
+    assert gone == pytest.approx(ALONE, abs=5)

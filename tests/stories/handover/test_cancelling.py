@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from evenkeel.decisions.node import held
 from evenkeel.errors import (
     ClusterError,
     ConflictError,
@@ -54,6 +55,22 @@ def test_everything_goes_back_and_nothing_restarts(released: Scene) -> None:
     assert not is_marked(released.node("s1"))
     assert not released.node("s1").spec.unschedulable
     assert released.is_quiet
+
+
+def test_a_node_that_is_held_takes_pods_again(scene: Scene) -> None:
+    scene.given(deployment("web", 1))
+    node = scene.node("s1")
+    hold = held.hold(node).write
+    assert hold is not None
+    scene.cluster.perform([hold])
+    assert scene.node("s1").is_held
+
+    (made,) = cancel(scene)
+
+    assert (str(made.verb), made.reason) == ("let-go", "SeatTaken")
+    assert scene.node("s1").spec.taints == node.spec.taints
+    assert names.SEAT not in scene.node("s1").metadata.labels
+    assert cancel(scene) == []
 
 
 def test_the_reconciler_at_work_releases_no_more_pods(released: Scene) -> None:

@@ -13,7 +13,7 @@ from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 from tests.kit.builders import NOW
 from tests.kit.clocks import SkewedClock
-from tests.kit.manifests import deployment
+from tests.kit.manifests import deployment, on_node
 from tests.stories.handover.conftest import MakeScene
 
 SECOND = timedelta(seconds=1)
@@ -133,3 +133,26 @@ def test_one_of_two_works_and_the_schedule_leads_the_other_to_no_work(
     (lease,) = scene.cluster.objects("Lease")
     assert not lease["spec"].get("leaseTransitions")
     assert scene.outcomes() == ["LeaseHeld"]
+
+
+@pytest.mark.parametrize("after", [0, 1, 30, 85])
+@pytest.mark.parametrize("step", [-3600, 3600, -90, 90])
+def test_a_storm_goes_on_when_the_machine_s_clock_is_set(
+    make_scene: MakeScene, step: float, after: float
+) -> None:
+    """A pod that nothing replaces waits for its last moment, which stays where it is."""
+    scene = make_scene(steady=True)
+    *_, stuck = scene.given(
+        deployment("web", 4), deployment("stuck", pod=on_node("s1")), on="s1", spare="o1"
+    )
+    scene.later(after, lambda: scene.set_clock(step))
+    scene.interrupt("s1").run(until=121)
+    assert scene.gone_at(stuck) == pytest.approx(88.9, abs=1.1)
+    assert scene.lowest("web") == 4
+    assert not scene.observer.lost_pods
+
+    scene.add_node("s2")
+    scene.settle(60)
+    scene.interrupt("s2").settle(180)
+    assert scene.lowest("web") == 4
+    assert not scene.observer.lost_pods, "nor in a storm that begins while the clock is wrong"

@@ -26,6 +26,7 @@ from tests.kit.manifests import (
     deployment,
     job,
     resource,
+    stateful_set,
 )
 from tests.kit.scene import CALM, Scene
 from tests.stories.handover.conftest import MakeScene
@@ -80,6 +81,17 @@ def test_no_pod_is_cut_short_by_the_group(scene: Scene) -> None:
     scene.on_take = lambda: left.append(scene.pods("web", "n1"))
     scene.run(until=120)
     assert left == [[]]
+
+
+def test_a_pod_that_takes_all_of_its_grace_period_is_gone_before_its_node_ends(
+    scene: Scene,
+) -> None:
+    """Else it stays in the API until the garbage collector comes, and with it its ordinal."""
+    stops_late = {"annotations": {"evenkeel.test/stop-after": "5s"}, "grace": 5}
+    on_the_last_node(scene, stateful_set("db", 1, pod=stops_late))
+    scene.scale_in("n1").run(until=20)
+    assert len(scene.told_group("complete")) == 1
+    assert [pod.spec.node_name for pod in scene.pods("db") if pod.ready] == ["o1"]
 
 
 def test_heartbeats_are_sent_while_pods_are_there_then_the_group_goes_on(scene: Scene) -> None:

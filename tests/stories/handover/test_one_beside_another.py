@@ -5,17 +5,11 @@ from typing import Any
 
 import pytest
 
-from tests.kit.manifests import Manifest, budget, deployment, stateful_set
+from tests.kit.manifests import Manifest, apart, budget, deployment, stateful_set
 from tests.kit.queueing import GATED, opens_gates
 from tests.kit.scene import NO_PLACE, Scene
 
 ZONE = "topology.kubernetes.io/zone"
-
-
-def apart(app: str, by: str = ZONE) -> Manifest:
-    """A pod's rule that keeps it off whatever others of its app are in."""
-    term = {"topologyKey": by, "labelSelector": {"matchLabels": {"app": app}}}
-    return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
 
 
 def in_zones(scene: Scene, *manifests: Manifest) -> None:
@@ -29,7 +23,7 @@ def in_zones(scene: Scene, *manifests: Manifest) -> None:
 
 
 def one_a_zone(replicas: int = 3, **more: Any) -> Manifest:
-    return deployment("web", replicas, pod={"affinity": apart("web")}, **more)
+    return deployment("web", replicas, pod=apart("web", ZONE), **more)
 
 
 def test_pods_that_are_kept_one_a_zone_go_in_turns(scene: Scene) -> None:
@@ -59,7 +53,7 @@ def test_pods_that_are_kept_one_a_node_wait_for_a_node(scene: Scene) -> None:
     """Their own nodes die: to leave one makes no room."""
     scene.add_node("s1")
     scene.add_node("s2")
-    rule = {"affinity": apart("web", "kubernetes.io/hostname")}
+    rule = apart("web")
     one, two = scene.given(deployment("web", 2, pod=rule), on="")
     scene.interrupt("s1", "s2")
     for name in ("o1", "o2"):
@@ -86,7 +80,7 @@ def test_gated_pods_come_in_the_place_of_those_before(scene: Scene) -> None:
 def test_the_pod_goes_first_whose_zone_has_another_node(scene: Scene, kind: str, zone: str) -> None:
     for each in "abc":
         scene.add_node(f"s{each}", spot=True, room="", **{ZONE: each})
-    pod = {"affinity": apart("web")}
+    pod = apart("web", ZONE)
     made = one_a_zone() if kind == "Deployment" else stateful_set("web", 3, pod=pod)
     scene.given(made, budget("web", maxUnavailable=1), on="")
     scene.add_node("open", spot=False, room="", **{ZONE: zone})

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from evenkeel.errors import UnavailableError
+from evenkeel.errors import TooLargeError, UnavailableError
 from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.reads import MANY
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import NetworkPolicy
 from evenkeel.model.deployment import Deployment
@@ -98,6 +99,9 @@ def test_one_that_was_made_anew_under_its_name_is_taken_whatever_its_revision() 
     assert view.owners.deployments == {read.key: read}
 
 
+ROOM = {"s": "16", "d": "16"}
+
+
 def of_namespace(namespace: str) -> Callable[[Request], bool]:
     """The lists of a namespace's policies."""
     return asks(List, selection=Selection(NetworkPolicy, namespace))
@@ -121,6 +125,26 @@ def test_a_namespace_that_cannot_be_read_is_handed_over_like_any_other(scene: Sc
         assert scene.pods(namespace, "s1") == []
     assert scene.recorder.total(Metric.CLUSTER_UNREACHABLE) > 0
     assert any(details.get("namespace") == "huge" for _, details in scene.recorder.notes)
+
+
+def test_a_namespace_that_has_too_much_of_everything_holds_no_other_up(scene: Scene) -> None:
+    """Nothing of it can be listed, neither its many ReplicaSets nor the pods of its gang."""
+    spaces = ("honest", "huge")
+    many = [deployment(f"huge-{n}", 1, namespace="huge") for n in range(MANY + 1)]
+    for each in many:
+        each["spec"]["template"]["metadata"]["labels"]["scheduling.x-k8s.io/pod-group"] = "all"
+    honest = deployment("honest", 2, namespace="honest")
+    named = [resource("Namespace", each) for each in spaces]
+    named.append(resource("PodGroup", "all", "huge", spec={"minMember": 1}))
+    scene.given(*named, honest, *many, spare="d1", room=ROOM)
+    assert all(scene.pods(f"huge-{n}", "s1") for n in range(MANY + 1))
+    error = TooLargeError("list pods in huge: what huge has of them is too much")
+    scene.fail(error, lambda each: isinstance(each, List) and each.selection.namespace == "huge")
+    scene.interrupt("s1").run(until=120)
+
+    assert scene.lowest("honest") == 2
+    assert max(sent.at for sent in scene.written() if sent.name.startswith("honest")) < 10
+    assert not any(scene.pods(f"huge-{n}", "s1") for n in range(MANY + 1))
 
 
 def test_a_hint_waits_until_the_namespace_can_be_read(scene: Scene) -> None:

@@ -6,12 +6,17 @@ from typing import Any
 
 import pytest
 
+from evenkeel.decisions.drain.remedies import LOOSER_RULES, ROOM
+from evenkeel.decisions.drain.returning import RECOMMENDATION
 from evenkeel.errors import ForbiddenError
 from evenkeel.model import names
+from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.cluster_objects import PersistentVolume
 from evenkeel.model.node import Node
-from evenkeel.model.request import Evict, List
+from evenkeel.model.pod import Pod
+from evenkeel.model.request import Evict, List, Selection
 from evenkeel.settings import Mode
+from evenkeel_cli.ways import situations, with_places
 from tests.kit.asking import asks
 from tests.kit.manifests import Manifest, stateful_set, volume
 from tests.kit.scene import Scene
@@ -45,6 +50,7 @@ NOWHERE: dict[str, tuple[list[Manifest], dict[str, Any] | None]] = {
     ),
     "its volume is not there": ([*disk("a"), WITH_DISK], B),
 }
+REMEDIES = dict(zip(NOWHERE, (ROOM, ROOM, LOOSER_RULES, LOOSER_RULES), strict=True))
 
 
 @pytest.mark.parametrize("why", NOWHERE)
@@ -56,6 +62,23 @@ def test_a_hint_leaves_a_pod_that_no_other_node_takes(scene: Scene, why: str) ->
 
     assert scene.story("db-0").order() == ["leave NoPlace"]
     assert scene.lowest("db") == 1
+    ((_, left),) = scene.told("NoPlace")
+    assert left.why is not None
+    assert left.why.remedy == REMEDIES[why], left.message
+
+
+@pytest.mark.parametrize("why", NOWHERE)
+def test_the_commands_say_the_same(scene: Scene, why: str) -> None:
+    manifests, spare = NOWHERE[why]
+    given(scene, *manifests, spare=spare)
+    on_node = Selection(Pod, fields="spec.nodeName=s1")
+
+    (found,) = with_places(
+        scene.cluster, WELL_KNOWN, situations(scene.cluster, [on_node], scene.clock)
+    )
+
+    way = found.way_for(RECOMMENDATION)
+    assert (way.reason, way.remedy) == ("NoPlace", REMEDIES[why]), way.cause
 
 
 @pytest.mark.parametrize("why", NOWHERE)

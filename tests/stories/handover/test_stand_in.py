@@ -11,6 +11,7 @@ from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.division import Division, lease_of
 from evenkeel.model.request import Patch
+from evenkeel.ports import Ports
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.event_source import SimulatedSchedule
@@ -33,8 +34,9 @@ class StandIn:
         self.recorder = InMemoryRecorder()
         settings = HandoverSettings(mode=Mode.ACT, cluster_name=CLUSTER, stands_in=True)
         handler = handover.build(
-            *(settings, scene.cluster, scene.instances),
-            *(SimulatedQueue(scene.clock, "its own"), scene.clock, self.recorder),
+            settings,
+            Ports(scene.cluster, scene.instances, scene.clock, self.recorder),
+            SimulatedQueue(scene.clock, "its own"),
         )
         self.schedule = SimulatedSchedule(
             scene.clock, handler, every=EVERY, timeout=HANDOVER_TIMEOUT

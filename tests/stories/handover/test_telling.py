@@ -7,17 +7,21 @@ import pytest
 
 from evenkeel.adapters.telemetry.decision_log import count_record, record
 from evenkeel.errors import ForbiddenError, NotificationError
+from evenkeel.flows.drain.cache.view import View
+from evenkeel.flows.drain.telling import Telling
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.interruption import QUIET
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notification import Notification
+from evenkeel.model.pod import Pod
 from evenkeel.model.request import Patch
 from evenkeel.settings import Mode
 from evenkeel.settings.handover import Notify
 from evenkeel_cli.history import incident
 from evenkeel_cli.history.incident import Incident
 from tests.kit.asking import asks
+from tests.kit.held import held_by
 from tests.kit.manifests import RECREATE, deployment, job, stateful_set
 from tests.kit.scene import CALM, CLUSTER, Scene
 from tests.stories.handover.conftest import MakeScene
@@ -271,3 +275,14 @@ def test_who_drains_a_node_on_purpose_knows(scene: Scene) -> None:
     scene.run(until=OVER)
     assert scene.pods("web", "o1")
     assert told(scene) == []
+
+
+def test_what_an_invocation_has_read_is_let_go_at_its_end(scene: Scene) -> None:
+    """The next one may come in hours, and each of six environments would keep a storm's pods."""
+    scene.given(deployment("web", 3), spare="o1")
+    scene.interrupt("s1").run(until=600)
+    assert scene.is_quiet
+    (_, handovers) = scene.environments
+    held = [*held_by(*handovers.idle)]
+    assert any(isinstance(each, Telling) for each in held), "its memory is there"
+    assert not any(isinstance(each, View | Pod) for each in held)

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evenkeel.flows.drain.cache.view import View
-from evenkeel.flows.drain.sync.informer import Informer
+from evenkeel.flows.drain.sync.watches import Watches
 from evenkeel.model import names
 from evenkeel.model.request import List, Selection
 from evenkeel.model.selectors import LONGEST, size
@@ -116,7 +116,7 @@ def watched(view: View) -> list[str]:
     """The label selectors by which this is followed."""
     session: Any = Watching()
     view.streams.arrange({})
-    Informer(session, view, InMemoryRecorder()).follow(NOW)
+    Watches(session, view, InMemoryRecorder()).begin(NOW)
     labels: list[str] = session.labels
     return labels
 

@@ -14,6 +14,7 @@ from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, WakeUp
 from evenkeel.model.request import Get, List
+from evenkeel.ports import Ports
 from evenkeel.settings import InterruptionSettings, Mode
 from evenkeel_hosting.events import batch_event
 from evenkeel_hosting.memory import InMemoryRecorder
@@ -56,13 +57,9 @@ class Scene:
             self.add_node(f"n{number}", number)
         self.handler = build(
             InterruptionSettings(mode=mode, cluster_name=CLUSTER, **settings),
-            self.cluster,
-            self.instances,
+            Ports(self.cluster, self.instances, self.clock, self.recorder, self.auto_scaling),
             self.notices,
             self.wake_ups,
-            self.clock,
-            self.recorder,
-            self.auto_scaling,
         )
         self.clock.advance(timedelta(minutes=1))
         self.requests = noting(self.cluster)

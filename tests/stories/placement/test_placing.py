@@ -12,11 +12,11 @@ from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.decision import Verb
 from evenkeel.model.gang import SET_NAME, PodGroup
 from evenkeel.model.node import Node
-from evenkeel.model.placement import placed_as
 from evenkeel.model.request import List
 from evenkeel.settings import Mode
 from evenkeel.settings.placement import LONGEST_COUNTING
 from tests.kit.asking import asks, failing, noting
+from tests.kit.builders import placed_as
 from tests.kit.lws import leader_worker_set
 from tests.kit.manifests import PAUSED, resource
 from tests.stories.placement.scene import (
@@ -147,6 +147,16 @@ def test_a_deployments_floor_is_its_own_and_not_its_replica_sets(scene: Placemen
     decision = scene.recorder.decisions[-1]
     assert decision.verb is Verb.PLACE
     assert str(decision.workload) == "deployment shop/shop"
+
+
+@pytest.mark.parametrize(("floor", "policy"), [("all", "Ignore"), ("none", None)])
+def test_a_soft_spread_of_a_pod_of_a_floor_counts_pods_on_spot(
+    scene: Placement, floor: str, policy: str | None
+) -> None:
+    soft = {"maxSkew": 1, "topologyKey": names.ZONE, "whenUnsatisfiable": "ScheduleAnyway"}
+    asked = pod(scene.replica_set(2, floor), topologySpreadConstraints=[soft])
+    (found,) = apply_patch(asked, scene.ask(asked))["spec"]["topologySpreadConstraints"]
+    assert found.get("nodeAffinityPolicy") == policy
 
 
 def test_a_stateful_sets_pod_is_placed_by_its_ordinal(scene: Placement) -> None:
@@ -336,7 +346,7 @@ def test_a_relaxation_that_makes_no_sense_relaxes_nothing(scene: Placement, text
 
 def test_a_floor_that_cannot_be_read_is_told_once_in_a_while(scene: Placement) -> None:
     owner = scene.replica_set(3, "some")
-    assert place(scene, pod(owner)) == "spot"
+    assert place(scene, pod(owner)) == "on-demand"
     place(scene, pod(owner))
     (warning,) = [each for each in scene.recorder.decisions if each.warning]
     assert warning.reason == "BadFloor"

@@ -3,7 +3,7 @@
 import pytest
 
 from evenkeel.model import names
-from tests.kit.manifests import resource, stateful_set
+from tests.kit.manifests import deployment, resource, stateful_set
 from tests.kit.restoring import RestoreScene
 from tests.stories.restore.conftest import MakeScene
 
@@ -46,3 +46,39 @@ def test_its_next_pod_goes_to_on_demand_where_that_has_room(scene: RestoreScene)
     assert len(made) == 3
     assert scene.split("db") == {"on-demand": 3}
     assert {str(decision.reason) for _, decision in scene.told("DefaultFloor")} == {"DefaultFloor"}
+
+
+@pytest.mark.parametrize("floor", ["two", "+2", "30 %", "2.0", ""])
+def test_a_typo_moves_nothing_and_the_namespaces_floor_counts_before_it(
+    scene: RestoreScene, floor: str
+) -> None:
+    notes = {names.ON_DEMAND: floor}
+    scene.given(deployment("web", 4, notes={names.ON_DEMAND: "2"}), on="o0 o1 s0 s1", spare="s2")
+    assert scene.split("web") == {"on-demand": 2, "spot": 2}
+    scene.apply(deployment("web", 4, notes=notes))
+    scene.run(until=HOUR)
+    assert scene.moves("web") == []
+    scene.manage("default", **{names.ON_DEMAND: "all"})
+    scene.run(until=2 * HOUR)
+    assert scene.split("web") == {"on-demand": 4}
+
+
+@pytest.mark.parametrize("by", ["namespace", "setting"])
+def test_a_required_default_is_brought_back_and_stands_in_a_storm(
+    make_scene: MakeScene, by: str
+) -> None:
+    scene = make_scene(defaults_required=by == "setting")
+    if by == "namespace":
+        scene.manage("default", **{names.DEFAULT_FLOORS: "required"})
+    scene.webhook.down = True
+    scene.given(stateful_set("db", 1), stateful_set("big", 3), deployment("web", 2), on="s0 s1 s2")
+    scene.webhook.down = False
+    scene.add_nodes("o", 3, spot=False)
+    scene.run(until=HOUR)
+    assert scene.split("db") == {"on-demand": 1}
+    assert scene.split("big") == {"on-demand": 2, "spot": 1}
+    assert scene.split("web") == {"spot": 2}
+    (before,) = scene.pods("db")
+    scene.interrupt("s0", "s1", "s2").run(until=HOUR + 300)
+    (after,) = scene.pods("db")
+    assert (after.uid, after.ready) == (before.uid, True)

@@ -94,7 +94,7 @@ def test_a_replacement_whose_move_was_lost_is_deleted(scene: RestoreScene) -> No
 
 def test_a_paused_evenkeel_moves_nothing(scene: RestoreScene) -> None:
     scene.place(deployment("web", 5, notes=FLOOR_OF_TWO), on="o0 o1 o2")
-    scene.given(PAUSED, on="s0")
+    scene.given(PAUSED, on="s0 s1")
 
     scene.run(until=200)
     assert scene.moves() == []

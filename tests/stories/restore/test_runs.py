@@ -34,7 +34,7 @@ FLOOR_OF_ONE = {names.ON_DEMAND: "1"}
 def above_its_floor(scene: RestoreScene, *more: Manifest) -> None:
     """Two workloads on on-demand nodes alone, and room on spot."""
     both = deployment("web", 4, notes=FLOOR_OF_ONE), stateful_set("db", 3, notes=MAJORITY)
-    scene.given(*more, *both, on="o0 o1 o2", spare="s0 s1")
+    scene.given(*more, *both, on="o0 o1 o2", spare="s0 s1 s2")
 
 
 def most_released(scene: RestoreScene, until: float) -> int:

@@ -71,7 +71,7 @@ def test_nothing_above_a_floor_is_sent_to_such_nodes(make_scene: MakeScene) -> N
 
 
 def test_a_value_that_the_setting_names_is_spot(make_scene: MakeScene) -> None:
-    labels = CapacityLabels(("lifecycle",), values={"lifecycle": "Ec2Spot"})
+    labels = CapacityLabels(("lifecycle",), values={"lifecycle": ("Ec2Spot",)})
     scene = make_scene(capacity_labels=labels)
     scene.add_node("s0", lifecycle="Ec2Spot")
     scene.add_node("o0", spot=False, lifecycle="OnDemand")

@@ -43,7 +43,9 @@ def test_a_run_that_can_do_nothing_raises_what_mends_it(
 
 def test_a_run_that_has_begun_a_move_raises_nothing(scene: RestoreScene) -> None:
     """It reads what it moves a few workloads at a time."""
-    more = (f"api-{number}" for number in range(TOGETHER))
+    more = [f"api-{number}" for number in range(TOGETHER)]
+    scene.apply(*(deployment(name, 4, notes={names.ON_DEMAND: "all"}) for name in more))
+    scene.settle(5)
     scene.apply(*(deployment(name, 4, notes={names.ON_DEMAND: "1"}) for name in more))
     released = noting(scene.cluster, asks(Patch, of=Deployment))
     reads = asks(Get, List)

@@ -53,11 +53,13 @@ def rest(scene: RestoreScene) -> SpotRest:
     return SpotRest.of(msgspec.convert(found, Lease), scene.clock.now())
 
 
-def on_on_demand(scene: RestoreScene, *apps: str, size: int = 4, **options: Any) -> None:
-    """These workloads, all on two on-demand nodes, and the story begins."""
+def on_on_demand(
+    scene: RestoreScene, *apps: str, size: int = 4, on: str = "o0", **options: Any
+) -> None:
+    """These workloads, all on one on-demand node or these, and the story begins."""
     scene.given(
         *(deployment(app, size, notes={names.ON_DEMAND: "1"}, **options) for app in apps),
-        on="o0 o1",
+        on=on,
         room={"o": "64"},
     )
 
@@ -117,7 +119,7 @@ def test_after_a_success_several_go_at_once_as_long_as_none_comes_back(
     scene: RestoreScene,
 ) -> None:
     """40 workloads with 120 pods to go: six at once."""
-    on_on_demand(scene, *(f"w{number:02}" for number in range(40)))
+    on_on_demand(scene, *(f"w{number:02}" for number in range(40)), on="o0 o1")
     nodes = Autoscaler(scene, room="0.4")
     scene.run(until=HOUR)
     assert 1 < nodes.most_at_once <= 6

@@ -210,7 +210,8 @@ def stand_in(patch: pytest.MonkeyPatch, cluster: SimulatedCluster, clock: Simula
     patch.setattr(Target, "look", lambda _self: facts)
     patch.setattr("getpass.getuser", lambda: "ada")
     patch.setattr("platform.node", lambda: "ops")
-    for name in ("drain", "cancel", "pause", "replay"):
+    patch.setattr("evenkeel_cli.commands.drain.SteadyClock", lambda: clock)
+    for name in ("cancel", "pause", "replay"):
         patch.setattr(f"evenkeel_cli.commands.{name}.SystemClock", lambda: clock)
 
 
@@ -287,6 +288,7 @@ def fleet() -> Any:
         )
         for name in ("api", "checkout-reconciliation-worker", "feature-store-refresher"):
             cluster.apply(deployment(name, 3, namespace=namespace))
+    cluster.apply(resource("Service", "kubernetes", "default"))
     cluster.clock.advance(seconds(60))
     pods = ask(cluster, List(Selection(Pod, "search"))).items
     asked = msgspec.json.encode(Asked(by="kwok-admin", since=NOW)).decode()

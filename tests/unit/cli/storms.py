@@ -7,7 +7,7 @@ import msgspec
 from evenkeel.adapters.telemetry import decision_log
 from evenkeel.model import names
 from evenkeel_cli import snapshot
-from tests.kit.manifests import RECREATE, bare_pod, deployment, job, stateful_set
+from tests.kit.manifests import RECREATE, bare_pod, deployment, job, resource, stateful_set
 from tests.kit.scene import NOW, Scene
 
 LONG_AGO = 2020
@@ -25,6 +25,7 @@ def write(file: Path) -> None:
             stateful_set("postgres", 3),
             job("import"),
             bare_pod("debug-shell"),
+            resource("Service", "kubernetes", "default"),
         )
         scene.settle(15)
         scene.begin()

@@ -385,6 +385,7 @@ def test_a_floor_is_told_with_who_says_so(own_cluster: SimulatedCluster) -> None
         resource("Namespace", "asked", notes={names.ON_DEMAND: "all"}),
     )
     start = "are to be on on-demand nodes by"
+    unplaced = "; its namespace is not managed: nothing places its pods"
     by_default = "default: new pods prefer that, and none waits or is moved for it"
     assert {
         subject: floor_fact(own_cluster, subject)
@@ -392,8 +393,8 @@ def test_a_floor_is_told_with_who_says_so(own_cluster: SimulatedCluster) -> None
     } == {
         "shop/sts/db": f"Its floor: 2 of 3 {start} {by_default}.",
         "shop/sts/queue": f"Its floor: 1 of 2 {start} its workload.",
-        "new/sts/cache": f"Its floor: 1 of 1 {start} {by_default}; its namespace is not managed.",
-        "asked/sts/log": f"Its floor: 1 of 1 {start} its namespace; its namespace is not managed.",
+        "new/sts/cache": f"Its floor: 1 of 1 {start} default{unplaced}.",
+        "asked/sts/log": f"Its floor: 1 of 1 {start} its namespace{unplaced}.",
     }
 
 

@@ -10,12 +10,14 @@ import pytest
 import yaml
 
 from evenkeel.model.capacity import SPELLINGS
+from evenkeel.model.names import ARCH, KARPENTER_CAPACITY, OS
 from evenkeel_cli import snapshot
 from evenkeel_cli.headroom import printed
 from evenkeel_sandbox.built_in import cluster as built_in
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from tests.kit.api_server import answer, serving
-from tests.kit.builders import NOW
+from tests.kit.builders import NOW, seconds
+from tests.kit.manifests import deployment, resource
 from tests.unit.cli.doctor.scripted import Api, kubeconfig
 from tests.unit.cli.running import run
 
@@ -95,6 +97,35 @@ def test_reserved_room_is_beside_other_room() -> None:
 
 def test_reserved_room_is_for_the_singles_of_one_pool() -> None:
     assert documents("--built-in", "--reserved")["Deployment"]["spec"]["replicas"] == 2
+
+
+@pytest.mark.parametrize("form", ["none", "v1beta1"])
+def test_pods_that_need_nodes_of_a_kind_have_placeholders_there(form: str, tmp_path: Path) -> None:
+    """Each form for itself: one selects no pods of the other, and has a name of its own."""
+    cluster = built_in.build(SimulatedClock(NOW))
+    for name in ("arm", "windows"):
+        key, value = {"arm": (ARCH, "arm64"), "windows": (OS, "windows")}[name]
+        taint = {"key": name, "value": "x", "effect": "NoSchedule"}
+        node = resource("Node", name, labels={KARPENTER_CAPACITY: "spot", key: value})
+        cluster.apply({**node, "spec": {"taints": [taint], "providerID": f"aws:///a/i-{'1' * 17}"}})
+        rules = {"nodeSelector": {key: value}, "tolerations": [{"key": name, "operator": "Exists"}]}
+        cluster.apply(deployment(name, 1, pod=rules))
+    cluster.clock.advance(seconds(20))
+    snapshot.write(tmp_path / "mine.json", cluster.objects)
+
+    done = headroom("--snapshot", str(tmp_path / "mine.json"), "--buffer", form)
+
+    kind = "PodTemplate" if form == "v1beta1" else "Deployment"
+    every = [*yaml.safe_load_all(done.stdout)]
+    made = [each for each in every if each["kind"] == kind]
+    pods = [pods_of({kind: each}) for each in made]
+    by_kind = {*(str(each.get("nodeSelector")) for each in pods)}
+    assert by_kind == {"None", f"{{'{ARCH}': 'arm64'}}", f"{{'{OS}': 'windows'}}"}
+    assert all(("nodeSelector" in each) is ("tolerations" in each) for each in pods)
+    assert len({each["metadata"]["name"] for each in made}) == 3
+    assert len({str(each["metadata"]["labels"]) for each in made}) == 3
+    assert sum(each["kind"] == "PriorityClass" for each in every) == (form == "none")
+    assert "1 placeholder of 100m cpu on nodes for kubernetes.io/arch=arm64" in done.stderr
 
 
 def test_json_is_a_list_that_kubectl_takes() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from evenkeel.model import names
 from evenkeel.model.annotations import OWNERS, OwnersEntry, Place
 from evenkeel_cli.main import main
 
@@ -411,6 +412,25 @@ def test_a_hard_spread_that_wants_several_domains_is_to_be_left() -> None:
         assert "unless the webhook" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("floor", "constraint", "is_told"),
+    [
+        pytest.param("2", HARD, True, id="a floor"),
+        pytest.param("none", HARD, False, id="none"),
+        pytest.param("two", HARD, False, id="it cannot be read"),
+        pytest.param("2", f"{EVEN}, whenUnsatisfiable: ScheduleAnyway", False, id="it is soft"),
+        pytest.param("2", HARD.replace("zone", names.EKS_CAPACITY), False, id="it is a ratio"),
+    ],
+)
+def test_a_floor_beside_a_hard_spread_is_remarked(
+    floor: str, constraint: str, *, is_told: bool
+) -> None:
+    text = SPREAD.format(kind="Deployment", constraint=f"{{{constraint}}}")
+    noted = f"{{name: web, annotations: {{{names.ON_DEMAND}: '{floor}'}},"
+    done = lint("-", given=text.replace("{name: web,", noted))
+    assert ("its floor takes on-demand nodes in each of its domains" in done.stderr) is is_told
+
+
 def test_a_spread_without_a_readable_selector_of_its_workload_is_passed_over() -> None:
     text = SPREAD.format(kind="Deployment", constraint=f"{{{HARD}}}")
     for selector in ("", "  selector: {matchLabels: 1}\n"):
@@ -452,3 +472,85 @@ def test_what_the_policy_cannot_tell_is_found_where_it_is_asked_for(
     lines = [line.removeprefix("-:") for line in done.stdout.splitlines()]
     assert sorted(lines) == sorted(without if told is None else [*without, *told])
     assert done.exit_code == bool(lines)
+
+
+def a_pod_of(kind: str, api: str, floor: str) -> str:
+    """An object with a pod template, or a pod, that has a floor in line 8."""
+    meta = f"metadata:\n      name: web\n      annotations:\n        {names.ON_DEMAND}: '{floor}'"
+    if kind == "Pod":
+        meta = meta.replace("\n    ", "\n").replace("metadata:", "\n\nmetadata:")
+        return f"apiVersion: {api}\nkind: {kind}\n{meta}\nspec: {{containers: []}}\n"
+    return (
+        f"apiVersion: {api}\nkind: {kind}\nspec:\n  template:\n    {meta}\n"
+        "    spec: {containers: []}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "api"),
+    [
+        ("Pod", "v1"),
+        ("ReplicationController", "v1"),
+        ("RayCluster", "ray.io/v1"),
+        ("PyTorchJob", "kubeflow.org/v1"),
+    ],
+)
+@pytest.mark.parametrize("floor", ["1", "30%", "majority", "all", "none"])
+def test_a_floor_that_needs_a_size_is_refused_where_none_is_known(
+    kind: str, api: str, floor: str
+) -> None:
+    (*_, found) = ["", *findings(a_pod_of(kind, api, floor))]
+    assert ("write all or none" in found) == (floor not in ("all", "none"))
+
+
+def test_what_a_kind_that_is_not_known_makes_is_left_to_its_owner() -> None:
+    """Knative's Services make Deployments, which have a size."""
+    done = lint("-", given=a_pod_of("Service", "serving.knative.dev/v1", "1"))
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert "unless its pods are made by one that Evenkeel reads" in done.stderr
+    nested = a_pod_of("Job", "batch/v1", "1").partition("spec:\n")[2].replace("\n", "\n    ")
+    cron = f"apiVersion: batch/v1\nkind: CronJob\nspec:\n  jobTemplate:\n    spec:\n    {nested}"
+    done = lint("-", given=f"{cron.rstrip()}\n")
+    assert "0 findings in 1 object" in done.stderr
+    assert "write all or none" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("floor", "replicas", "told"),
+    [
+        (
+            "30",
+            "replicas: 3",
+            "30 is more than its 3 replicas, and counts as all: did you mean 30%?",
+        ),
+        ("5", "parallelism: 3", "5 is more than its 3 replicas"),
+        ("200", "replicas: 3", "200 is more than its 3 replicas, and counts as all\n"),
+        ("3", "replicas: 3", ""),
+        ("30%", "replicas: 3", ""),
+        ("30", "replicas: many", ""),
+        ("30", "paused: false", ""),
+    ],
+)
+def test_a_floor_of_more_than_all_is_remarked(floor: str, replicas: str, told: str) -> None:
+    """An autoscaler may make more of them."""
+    kind = "Job" if "parallelism" in replicas else "Deployment"
+    given = an_object(
+        kind, f"{names.ON_DEMAND}: '{floor}'", api="apps/v1" if kind != "Job" else "batch/v1"
+    )
+    done = lint("-", given=given.replace("spec:\n", f"spec:\n  {replicas}\n", 1))
+    assert done.exit_code == 0
+    assert told in done.stderr
+    assert ("is more than" in done.stderr) == bool(told)
+
+
+def test_a_floor_beside_rules_that_exclude_on_demand_is_a_finding(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    spot = "nodeSelector: {example.com/life: cheap}\n      containers"
+    given = an_object("Deployment", f"{names.ON_DEMAND}: '2'", api="apps/v1")
+    given = given.replace("containers", spot)
+    assert findings(given) == []
+    monkeypatch.setenv("EVENKEEL_CAPACITY_LABELS", "example.com/life=cheap")
+    (found,) = findings(given)
+    assert "its own rules exclude on-demand, so evenkeel.dev/on-demand 2 is never kept" in found
+    assert findings(given.replace("'2'", "none")) == []

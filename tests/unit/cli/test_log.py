@@ -1,6 +1,8 @@
 """What a polling process writes: a line per decision."""
 
+import errno
 import io
+from collections import Counter
 from datetime import UTC, datetime
 
 import pytest
@@ -27,6 +29,31 @@ def test_a_decision_is_one_line_with_its_time_and_reason() -> None:
         "2026-11-21T06:00:00.123Z evict      pod shop/web-1: ReplacementAvailable: it can go",
         "2026-11-21T06:00:00.123Z cordon     node ip-10-0-0-1: NodeDying: it goes (warning)",
     ]
+
+
+class Full(io.StringIO):
+    """A stream on a disk that is full."""
+
+    is_full = True
+
+    def write(self, text: str) -> int:
+        if self.is_full:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return super().write(text)
+
+
+def test_a_log_that_cannot_be_written_stops_nobody_is_counted_and_told_once(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    stream, lost = Full(), Counter[str]()
+    log = LineRecorder(SimulatedClock(NOW), stream, lambda: lost.update(["line"]))
+    log.say("one")
+    log.noted("two")
+    assert lost["line"] == 2
+    assert capfd.readouterr().err == "the log cannot be written: No space left on device\n"
+    stream.is_full = False
+    log.say("three")
+    assert stream.getvalue() == "2026-11-21T06:00:00.123Z three\n"
 
 
 def test_a_count_is_one_line() -> None:

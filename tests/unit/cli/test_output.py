@@ -72,6 +72,27 @@ def test_the_namespace_has_no_column_where_only_one_is_shown() -> None:
     assert shown("table", REX, namespace="dogs").splitlines()[0] == "WORKLOAD    OWNER"
 
 
+def test_a_headline_stands_above_and_without_a_row_there_is_no_table() -> None:
+    console = Console(width=20)
+    for items, lines in (([REX], ["Dogs.", "", "NAMESPACE"]), ([], ["Dogs.", "One."])):
+        with console.capture() as capture:
+            Output("table", console).show(PetList(items=items), ["One."], headline="Dogs.")
+        shown_ = capture.get().splitlines()
+        assert [line.split(" ")[0] for line in shown_[: len(lines)]] == lines
+
+
+def test_all_that_people_are_told_a_program_is_told_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    output = Output("json", Console())
+    output.say("Before.")
+    output.say()
+    output.show(PetList(items=[REX]), ["Below."], headline="Above.")
+    assert json.loads(capsys.readouterr().out)["summary"] == ["Before.", "Above.", "Below."]
+    output.show(PetList(items=[REX]))
+    assert json.loads(capsys.readouterr().out)["summary"] == []
+
+
 def test_a_program_gets_an_envelope(capsys: pytest.CaptureFixture[str]) -> None:
     shown("json", REX)
     as_json = json.loads(capsys.readouterr().out)
@@ -87,6 +108,7 @@ def test_a_program_gets_an_envelope(capsys: pytest.CaptureFixture[str]) -> None:
                 "ownerName": "ada",
             }
         ],
+        "summary": [],
     }
 
 

@@ -136,7 +136,7 @@ def test_apply_is_named_only_where_something_would_move(
     done = restore("-n", namespace, "--context", "prod")
 
     assert done.exit_code == 0
-    assert done.stdout.endswith(f"\n\nNothing was written to context prod{more}.\n")
+    assert done.stdout.endswith(f"\nNothing was written to context prod{more}.\n")
 
 
 @pytest.mark.parametrize(

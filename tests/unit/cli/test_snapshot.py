@@ -29,8 +29,10 @@ def thing(
 
 
 NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1", "uid": "n1"}}
+SHOP = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "uid": "shop"}}
 WHOLE = [
     NODE,
+    SHOP,
     thing("Deployment", "web"),
     thing("ReplicaSet", "web-1", ("Deployment", "web")),
     thing("Pod", "web-1-a", ("ReplicaSet", "web-1")),
@@ -85,6 +87,7 @@ def test_other_kinds_are_passed_over() -> None:
 @pytest.mark.parametrize(
     ("missing", "note"),
     [
+        ("Namespace", "it lacks namespaces that its objects are in (1 of them): which are managed"),
         ("PodDisruptionBudget", "no poddisruptionbudgets in it: if the cluster has some, evict"),
         ("Service", "no services in it"),
         ("NetworkPolicy", "no networkpolicies in it"),
@@ -94,21 +97,50 @@ def test_other_kinds_are_passed_over() -> None:
     ],
 )
 def test_a_note_says_what_is_missing_and_what_that_means(missing: str, note: str) -> None:
-    smaller = [item for item in WHOLE if item["kind"] != missing]
+    """Without Services it is not taken for what the command prints."""
+    absent = (missing, "Service")
+    smaller = [item for item in WHOLE if item["kind"] not in absent]
 
-    (found,) = snapshot.parse("s.json", content(*smaller)).notes
+    found = snapshot.parse("s.json", content(*smaller)).notes
 
-    assert found.startswith(note)
+    assert any(each.startswith(note) for each in found)
+    assert len(found) == len(set(absent))
+
+
+def test_a_deployment_whose_pods_are_not_known_is_left_out_and_named() -> None:
+    """Else it would have no pod, and be in a rollout for ever."""
+    with_pods = {**thing("Deployment", "web"), "status": {"replicas": 1}}
+    empty = {**thing("ReplicaSet", "web-0", ("Deployment", "web")), "spec": {"replicas": 0}}
+    others = [item for item in WHOLE if item["metadata"]["name"] not in ("web", "web-1")]
+
+    read = snapshot.parse("s.json", content(*others, with_pods, empty))
+
+    assert [item["metadata"]["name"] for item in read.objects if item["kind"] == "Deployment"] == []
+    assert read.notes[-1].startswith("it lacks the replicasets of 1 deployment (shop/deploy/web):")
+    whole = [*others, with_pods, thing("ReplicaSet", "web-1", ("Deployment", "web"))]
+    assert snapshot.parse("s.json", content(*whole)).notes == []
+
+
+def part(*items: object, more: str, kind: str = "List") -> bytes:
+    return json.dumps({"kind": kind, "items": items, "metadata": {"continue": more}}).encode()
+
+
+def test_a_list_that_is_cut_is_no_whole_one_unless_the_rest_follows() -> None:
+    for cut in (part(*WHOLE, more="x"), part(*WHOLE, more="x", kind="PodList") + part(more="")):
+        with pytest.raises(BadInputError, match=r"metadata\.continue.*kubectl get nodes"):
+            snapshot.parse("s.json", stream(cut))
+    pages = part(*WHOLE[:3], more="x") + part(*WHOLE[3:], more="")
+    assert snapshot.parse("s.json", stream(pages)).objects == WHOLE
 
 
 def test_what_the_command_has_asked_for_is_not_missed() -> None:
     """Each cluster has Namespaces and Services; there may be no quota and no policy."""
     absent = ("PodDisruptionBudget", "NetworkPolicy", "ResourceQuota")
     small = [item for item in WHOLE if item["kind"] not in absent]
-    home = {"kind": "Namespace", "metadata": {"name": "default"}}
+    serviceless = [item for item in small if item["kind"] != "Service"]
 
-    assert len(snapshot.parse("s.json", content(*small)).notes) == len(absent)
-    assert snapshot.parse("s.json", content(*small, home)).notes == []
+    assert len(snapshot.parse("s.json", content(*serviceless)).notes) == len(absent) + 1
+    assert snapshot.parse("s.json", content(*small)).notes == []
 
 
 DISK = thing("Pod", "db-0") | {

@@ -192,6 +192,38 @@ def test_what_places_the_pods_is_said_and_what_is_off_with_a_template(
     assert "TemplateUndone" in reasons(found["web"])
 
 
+def test_what_rests_on_a_namespace_that_a_snapshot_lacks_is_not_said(
+    cluster: SimulatedCluster, tmp_path: Path
+) -> None:
+    cluster.apply(
+        deployment("web", 2, notes={names.ON_DEMAND: "1"}),
+        resource("Node", "s1", labels={"karpenter.sh/capacity-type": "spot"}),
+    )
+    cluster.clock.advance(seconds(20))
+    whole, file = tmp_path / "whole.json", tmp_path / "mine.json"
+    snapshot.write(whole, cluster.objects)
+    lists = json.loads(whole.read_bytes())
+    items = [each for each in lists["items"] if each["kind"] != "Namespace"]
+    file.write_text(json.dumps(lists | {"items": items}))
+
+    rows = told("--snapshot", str(file))
+    known = {name: (each["managed"], each["floor"], each["ok"]) for name, each in rows.items()}
+    floor = {"replicas": 1, "policy": "1", "source": "workload"}
+    assert known["default/deploy/web"] == (None, floor, False)
+    assert known["default/sts/db"] == (None, None, None)
+    assert [each["message"] for each in rows["default/deploy/web"]["remarks"]] == [
+        "1 of its floor of 1 is not on on-demand nodes"
+    ]
+    for command in ("status", "restore", "nodes"):
+        done = run(command, "--snapshot", file)
+        assert "namespaces that its objects are in (1 of them)" in done.stderr
+        assert "=true" not in done.stdout
+    assert "is not known" in run("restore", "--snapshot", file).stdout
+    assert run("status", "--snapshot", file, "-n", "default").exit_code == 0
+    explained = run("explain", "sts/db", "--snapshot", file).stdout
+    assert "by default; whether its namespace is managed, or gives a floor, is not" in explained
+
+
 def test_a_snapshot_shows_whether_the_policy_places_its_pods(tmp_path: Path) -> None:
     cluster, file = built_in.build(SimulatedClock(NOW)), tmp_path / "mine.json"
     snapshot.write(file, cluster.objects)
@@ -213,6 +245,23 @@ def test_a_hard_spread_that_nobody_mends_is_told(cluster: SimulatedCluster) -> N
     assert "SpreadCountsReleased" not in reasons(standing(cluster)["web"])
     cluster.apply(resource("Namespace", "default", labels={names.MANAGED: "false"}))
     assert "SpreadCountsReleased" in reasons(standing(cluster)["web"])
+
+
+def test_a_floor_with_on_demand_nodes_in_one_zone_of_a_hard_spread_is_told(
+    cluster: SimulatedCluster,
+) -> None:
+    for zone, kind in (("a", "on-demand"), ("b", "spot")):
+        labels = {names.ZONE: zone, names.KARPENTER_CAPACITY: kind}
+        cluster.apply(resource("Node", f"in-{zone}", labels=labels))
+    even = {
+        "maxSkew": 1,
+        "topologyKey": names.ZONE,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    notes = {names.ON_DEMAND: "all"}
+    cluster.apply(deployment("web", 6, notes=notes, pod={"topologySpreadConstraints": [even]}))
+    assert "FloorInFewDomains" in reasons(standing(cluster)["web"])
 
 
 def test_more_evictions_wait_than_are_told_one_by_one(cluster: SimulatedCluster) -> None:
@@ -284,6 +333,7 @@ def test_a_gang_with_a_part_on_the_other_capacity_type_says_why_it_stays(
     cluster.apply(resource("Node", "s1", labels=labels), group, made)
     cluster.clock.advance(seconds(20))
     train = standing(cluster)["train"]
+    assert train.floor is not None
     assert train.floor.replicas == 2
     assert reasons(train) == ["BelowFloor"]
     told = "now it does not: on-demand has no room for all 2 pods of the PodGroup train: none moves"
@@ -302,6 +352,7 @@ def test_a_default_floor_that_nothing_holds_is_shown_as_one_and_no_risk(
     cluster.apply(stateful_set("db", 1, namespace="shop"))
     cluster.clock.advance(seconds(20))
     by_default, by_word = standing(cluster)["db"], standing(cluster)["asked"]
+    assert by_default.floor is not None
     assert (by_default.ok, by_default.survivors, by_default.floor.source) == (True, 0, "default")
     assert by_default.status == "1 below its default floor"
     assert by_default.remarks[0].message.endswith(
@@ -341,6 +392,21 @@ def test_a_pool_with_more_pods_than_its_workload_is_to_have_there_is_told(scene:
     found = standing(scene.cluster)
     assert reasons(found["web"]) == reasons(found["cart"]) == ["PoolTooFull"]
     assert "3 of its pods are in one pool (m5.large in a)" in found["web"].remarks[0].message
+
+
+def test_so_it_is_of_a_namespace_that_a_snapshot_lacks(scene: Scene, tmp_path: Path) -> None:
+    pooled(scene, s1="m5.large")
+    scene.apply(deployment("web", 2, notes={names.ONE_POOL_AT_MOST: "1"}))
+    scene.settle()
+    pooled(scene, s2="c5.large")
+    whole, file = tmp_path / "whole.json", tmp_path / "mine.json"
+    snapshot.write(whole, scene.cluster.objects)
+    lists = json.loads(whole.read_bytes())
+    items = [each for each in lists["items"] if each["kind"] != "Namespace"]
+    file.write_text(json.dumps(lists | {"items": items}))
+    (remark,) = told("--snapshot", str(file))["default/deploy/web"]["remarks"]
+    assert remark["reason"] == "PoolTooFull"
+    assert remark["message"].endswith("which is to have 1 at most")
 
 
 def test_namespaces_and_nodes_are_listed_once(scene: Scene) -> None:

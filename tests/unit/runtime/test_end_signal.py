@@ -1,9 +1,12 @@
 """A process that works until it is asked to end hears it in any thread that the signal reaches."""
 
+import signal
 import subprocess
 import sys
 
 import pytest
+
+from evenkeel_runtime.end_signal import EndSignal
 
 PROGRAM = """
 import signal, sys, threading, time
@@ -17,7 +20,7 @@ def reached():
     time.sleep(30)
 
 threading.Thread(target=reached, daemon=True).start()
-end.wait()
+end.wait(lambda: True)
 print("ended")
 """
 
@@ -32,3 +35,13 @@ def test_a_signal_that_reaches_another_thread_is_heard(name: str) -> None:
         check=True,
     )
     assert done.stdout == "ended\n"
+
+
+def test_a_process_that_is_not_well_waits_for_nobody() -> None:
+    before = {each: signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGINT)}
+    states = iter([True, False])
+    try:
+        assert not EndSignal().wait(lambda: next(states))
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -2,14 +2,16 @@
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 import urllib3
 
 from evenkeel_runtime import metrics_port
 from evenkeel_runtime.metrics import PrometheusRecorder
-from evenkeel_runtime.metrics_port import MOST, serve
+from evenkeel_runtime.metrics_port import APART, MOST, serve
 from tests.kit.silence import silent
 
 
@@ -99,3 +101,18 @@ def _received(client: socket.socket) -> bytes:
         return client.recv(65536)
     except ConnectionResetError:
         return b""
+
+
+def test_metrics_are_written_so_often_and_probes_are_answered_meanwhile(port: Port) -> None:
+    began = time.monotonic()
+    with ExitStack() as made:
+        asking = [
+            made.enter_context(socket.create_connection(port.address, timeout=20))
+            for _ in range(21)
+        ]
+        for each in asking:
+            each.sendall(b"GET /metrics HTTP/1.1\r\n\r\n")
+        assert port.ask("/healthz") == (200, "ok\n")
+        assert time.monotonic() - began < 20 * APART, "before them"
+        assert all(each.recv(12) == b"HTTP/1.1 200" for each in asking)
+    assert time.monotonic() - began > 19 * APART

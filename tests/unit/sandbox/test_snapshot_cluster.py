@@ -1,5 +1,6 @@
 import json
 from io import BufferedReader, BytesIO
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -93,3 +94,26 @@ def test_it_goes_on_from_where_the_controllers_have_nothing_left_to_write() -> N
     before = cluster.server.store.revision
     clock.advance(seconds(30))
     assert cluster.server.store.revision == before
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "ReplicaSet", "StatefulSet"])
+def test_a_workload_that_asks_for_thousands_of_millions_has_no_pods_made_for_it(
+    original: SimulatedCluster, kind: str
+) -> None:
+    """A quota keeps them away in the cluster; a copy of it has none, and would never end."""
+    kinds = ("Deployment", "ReplicaSet", "StatefulSet", "Node")
+    others = {each: original.objects(each) for each in kinds}
+    first, pods = others[kind].pop(0), original.objects("Pod")
+    asking = {**first, "spec": {**first["spec"], "replicas": 2**31 - 1}}
+    clock = SimulatedClock(NOW)
+    copy = snapshot_cluster.build([asking, *chain(*others.values()), *pods], clock)
+    clock.advance(seconds(120))
+    assert len(copy.objects("Pod")) <= len(pods) + 20
+
+
+def test_a_workload_that_lacks_some_pods_gets_them() -> None:
+    lacking = {"kind": "Job", "spec": {"parallelism": 1_005}, "status": {"active": 5}}
+    assert snapshot_cluster.bounded(lacking) == lacking
+    more = {"kind": "Job", "spec": {"parallelism": 1_006}, "status": {"active": 5}}
+    assert snapshot_cluster.bounded(more) == lacking | {"spec": {"parallelism": 5}}
+    assert snapshot_cluster.bounded({"kind": "Node"}) == {"kind": "Node"}

@@ -85,6 +85,7 @@ def test_restore_has_its_own() -> None:
         mode=Mode.ACT, cluster_name="prod", wake_up_queue_url=queue
     )
     environ = COMPLETE | {
+        "EVENKEEL_DEFAULT_FLOORS": "required",
         "EVENKEEL_NAMESPACES": "all",
         "EVENKEEL_RESTORE_MOVES": "7",
     }
@@ -92,6 +93,7 @@ def test_restore_has_its_own() -> None:
         mode=Mode.ACT,
         cluster_name="prod",
         everywhere=True,
+        defaults_required=True,
         moves=7,
         wake_up_queue_url=queue,
     )
@@ -220,8 +222,10 @@ def test_other_node_labels_can_tell_the_capacity_type() -> None:
     }
     labels = CapacityLabels(("lifecycle", "example.com/Life_2"))
     given = COMPLETE | {"EVENKEEL_CAPACITY_LABELS": "example.com/kind, lifecycle=Ec2Spot"}
-    said = CapacityLabels(("example.com/kind", "lifecycle"), values={"lifecycle": "Ec2Spot"})
+    said = CapacityLabels(("example.com/kind", "lifecycle"), values={"lifecycle": ("Ec2Spot",)})
     assert RestoreSettings.from_environment(given).capacity_labels == said
+    several = CAPACITY_LABELS.read({"EVENKEEL_CAPACITY_LABELS": "a=x,b,a=,a=x"})
+    assert several == CapacityLabels(("a", "b"), values={"a": ("x", "")})
     assert PlacementSettings.from_environment(environ).capacity_labels == labels
     assert HandoverSettings.from_environment(environ).capacity_labels == labels
     assert RestoreSettings.from_environment(environ).capacity_labels == labels
@@ -239,7 +243,6 @@ def test_other_node_labels_can_tell_the_capacity_type() -> None:
         "UPPER.example.com/a",
         "a/b/c",
         "a" * 64,
-        "a=",
         "a=b c",
         "=spot",
         "a=b=c",
@@ -248,6 +251,12 @@ def test_other_node_labels_can_tell_the_capacity_type() -> None:
 def test_what_are_no_keys_of_labels_is_refused(text: str) -> None:
     with pytest.raises(SettingsError, match=r"EVENKEEL_CAPACITY_LABELS is .* keys of node labels"):
         CAPACITY_LABELS.read({"EVENKEEL_CAPACITY_LABELS": text})
+
+
+def test_default_floors_are_preferred_or_required() -> None:
+    environ = COMPLETE | {"EVENKEEL_WEBHOOK_TOKEN": TOKEN, "EVENKEEL_DEFAULT_FLOORS": "perhaps"}
+    with pytest.raises(SettingsError, match="preferred or required"):
+        PlacementSettings.from_environment(environ)
 
 
 def test_namespaces_take_part_by_their_label_or_all_do() -> None:

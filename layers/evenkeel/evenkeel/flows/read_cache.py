@@ -16,8 +16,9 @@ from evenkeel.ports import Clock, Cluster
 KEPT_FOR: Final = timedelta(seconds=1)
 """How long an answer counts, from when it was asked for."""
 
-MOST_BYTES: Final = 2**25
-"""Bytes, as the API server sent them, of the listings that are kept."""
+MOST_BYTES: Final = 2**22
+"""Bytes of the listings that are kept, as their ``size`` says: decoded they take up to 16 times as
+many."""
 
 type Answer = KubernetesObject | Listing[KubernetesObject] | None
 

@@ -1,7 +1,8 @@
 """Reading from the cluster: single objects, listings, and many objects by few requests."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from functools import partial
 from typing import Any, overload
 
 from evenkeel.errors import (
@@ -9,6 +10,7 @@ from evenkeel.errors import (
     ForbiddenError,
     NotFoundError,
     ThrottledError,
+    TooLargeError,
     UnauthenticatedError,
     UnavailableError,
     UnreadableObjectError,
@@ -53,11 +55,16 @@ def list_all(cluster: Cluster, requests: Sequence[List[Any]]) -> Sequence[Sequen
 
 def items_of(replies: Sequence[Reply]) -> Sequence[Sequence[Any]]:
     """The items of the listings that these replies carry. Raises ClusterError."""
+    return [listing.items for listing in listings(replies)]
+
+
+def listings(replies: Sequence[Reply]) -> Sequence[Listing[Any]]:
+    """The listings that these replies carry. Raises ClusterError."""
     found = []
     for reply in replies:
         listing = answer(reply)
         assert isinstance(listing, Listing)  # noqa: S101 - a List answers a Listing
-        found.append(listing.items)
+        found.append(listing)
     return found
 
 
@@ -83,15 +90,18 @@ def allowed_items(replies: Sequence[Reply]) -> Sequence[Sequence[Any] | None]:
 def read_all(cluster: Cluster, requests: Sequence[Read]) -> Sequence[Reply]:
     """The replies to these, but more than ``MANY`` objects of a namespace by one listing.
 
-    Where listing is forbidden each is read by itself: the rights may be older than the code. Raises
-    ClusterError as ``shown`` does of the namespaces' single objects.
+    Each is read by itself where listing is forbidden, because the rights may be older than the
+    code, or where even these are too much: that is its namespace's matter. Raises ClusterError as
+    ``shown`` does of the namespaces' single objects.
     """
     single = [each for each in requests if isinstance(each, Get)]
     groups = Counter(Selection(each.kind, each.namespace) for each in single if each.namespace)
     many = [selection for selection, number in groups.items() if number > MANY]
+    wanted = {(each.kind, each.namespace, each.name) for each in single}
+    lists = [List(selection, kept=partial(_if_among, wanted)) for selection in many]
     listed = dict[Selection[Any], Mapping[str, KubernetesObject]]()
-    for selection, reply in zip(many, cluster.perform([*map(List, many)]), strict=True):
-        if not isinstance(reply.error, ForbiddenError):
+    for selection, reply in zip(many, cluster.perform(lists), strict=True):
+        if not isinstance(reply.error, ForbiddenError | TooLargeError):
             (items,) = items_of([reply])
             listed[selection] = {item.name: item for item in items}
     found = dict[Read, Reply]()
@@ -104,6 +114,10 @@ def read_all(cluster: Cluster, requests: Sequence[Read]) -> Sequence[Reply]:
     found |= zip(others, cluster.perform(others), strict=True)
     shown([found[each] for each in others if isinstance(each, Get) and each.namespace])
     return [found[each] for each in requests]
+
+
+def _if_among[T: KubernetesObject](wanted: Container[object], item: T) -> T | None:
+    return item if (type(item), item.namespace, item.name) in wanted else None
 
 
 def shown(replies: Sequence[Reply]) -> Sequence[Reply]:

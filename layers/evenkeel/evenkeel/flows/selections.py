@@ -21,6 +21,12 @@ MARKED_NODES = Selection(Node, labels=names.DOOMED)
 RELEASED_PODS = Selection(Pod, labels=names.RELEASED_FROM)
 """All released pods of the cluster."""
 
+SEATS = Selection(Pod, names.SYSTEM_NAMESPACE, labels=names.SEAT)
+"""All seats."""
+
+HELD_NODES = Selection(Node, labels=names.SEAT)
+"""All nodes whose room is kept for those that take seats."""
+
 OTHER_NODES = Selection(Node, labels=f"!{names.DOOMED},!{names.EXCLUDE_FROM_LOAD_BALANCERS}")
 """Nodes that external load balancers could still send to."""
 

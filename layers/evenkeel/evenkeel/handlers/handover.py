@@ -1,6 +1,7 @@
 """The handler of the handover function: wake-ups from its queue, and the schedule's event."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -23,34 +24,14 @@ from evenkeel.handlers.records import (
 )
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import NodeNotice, WakeUp
-from evenkeel.ports import (
-    Clock,
-    Cluster,
-    Instances,
-    LifecycleActions,
-    Notifications,
-    Queue,
-    Recorder,
-    TimeLeft,
-)
+from evenkeel.ports import Ports, Queue, Recorder, TimeLeft
 from evenkeel.settings import HandoverSettings
 
 
-def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
-    settings: HandoverSettings,
-    cluster: Cluster,
-    instances: Instances,
-    wake_ups: Queue,
-    clock: Clock,
-    recorder: Recorder,
-    lifecycle: LifecycleActions | None = None,
-    call: Call | None = None,
-    notifications: Notifications | None = None,
+def build(
+    settings: HandoverSettings, ports: Ports, wake_ups: Queue, call: Call | None = None
 ) -> Handler:
-    """Build the handler. ``lifecycle`` is needed only where a lifecycle hook is heeded.
-
-    ``call`` has another invocation share a large storm; None: a wake-up does. ``notifications``
-    None: nobody is told of interruptions.
+    """Build the handler. ``call`` has another invocation share a large storm; None: a wake-up does.
 
     It answers wake-ups with a partial batch response: while work is left one of them stays
     in the queue and becomes visible again after the outcome's pause. To the schedule it
@@ -61,19 +42,10 @@ def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
     Where the API server let it do nothing at all, all wake-ups come back; the schedule's
     invocation raises NothingDoneError.
     """
-    call = call or partial(_wake_others, wake_ups)
-    telling = Telling(settings, notifications, clock, recorder)
-    recorder = Tee(recorder, telling.of) if telling.is_on else recorder
-    flow = HandoverFlow(
-        settings,
-        cluster,
-        instances,
-        clock,
-        recorder,
-        lifecycle,
-        None if settings.stands_in else call,
-        telling,
-    )
+    telling = Telling(settings, ports.notifications, ports.clock, ports.recorder)
+    recorder = Tee(ports.recorder, telling.of) if telling.is_on else ports.recorder
+    call = None if settings.stands_in else call or partial(_wake_others, wake_ups)
+    flow = HandoverFlow(settings, replace(ports, recorder=recorder), telling, call)
 
     def handle(event: dict[str, Any], context: object) -> dict[str, Any]:
         left = time_left(context)

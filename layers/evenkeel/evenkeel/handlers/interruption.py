@@ -6,9 +6,11 @@ alone, until the queue has handed it out as often as it may; then it is a dead l
 acknowledged, answered or not: the next one says more than an old one.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import chain
 from typing import Any, Final
 
 from evenkeel.decisions.notice.event import Harmless, Probe, Understood, Unknown
@@ -25,31 +27,27 @@ from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import Notice
 from evenkeel.model.reasons import Reason
-from evenkeel.ports import Clock, Cluster, Instances, LifecycleActions, Queue, Recorder
+from evenkeel.ports import Cluster, Ports, Queue, Recorder
 from evenkeel.settings import InterruptionSettings
 
 MALFORMED_DELAY: Final = timedelta(seconds=2)
 """So that a malformed message's tries are over before its queue forgets it, after 300 s."""
 
+CROWD: Final = 100
+"""A message that names more instances comes after the others: EC2 is asked for 200 at a time, and
+one message can name 6,000."""
 
-def build(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
-    settings: InterruptionSettings,
-    cluster: Cluster,
-    instances: Instances,
-    notices: Queue,
-    wake_ups: Queue,
-    clock: Clock,
-    recorder: Recorder,
-    lifecycle: LifecycleActions | None = None,
-) -> Handler:
+type Arrived = Sequence[tuple[Record, Notice]]
+"""Notices, each with its message."""
+
+
+def build(settings: InterruptionSettings, ports: Ports, notices: Queue, wake_ups: Queue) -> Handler:
     """Build the handler. ``notices`` is the queue that its messages come from.
-
-    ``lifecycle`` is needed only where a lifecycle hook is heeded.
 
     The handler raises MalformedEventError for an event that is no batch of messages.
     """
-    flow = InterruptionFlow(settings, cluster, instances, wake_ups, clock, recorder, lifecycle)
-    return _NoticeHandler(flow, settings, cluster, notices, recorder)
+    flow = InterruptionFlow(settings, ports, wake_ups)
+    return _NoticeHandler(flow, settings, ports.cluster, notices, ports.recorder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,23 +59,16 @@ class _Batch:
     malformed: list[Record] = field(default_factory=list)
 
 
+@dataclass(eq=False)
 class _NoticeHandler:
     """A handler; remembers which unknown kinds it has told about."""
 
-    def __init__(
-        self,
-        flow: InterruptionFlow,
-        settings: InterruptionSettings,
-        cluster: Cluster,
-        notices: Queue,
-        recorder: Recorder,
-    ) -> None:
-        self._flow = flow
-        self._settings = settings
-        self._cluster = cluster
-        self._notices = notices
-        self._recorder = recorder
-        self._unknown_kinds: set[tuple[str, str]] = set()
+    _flow: InterruptionFlow
+    _settings: InterruptionSettings
+    _cluster: Cluster
+    _notices: Queue
+    _recorder: Recorder
+    _unknown_kinds: set[tuple[str, str]] = field(default_factory=set)
 
     def __call__(self, event: dict[str, Any], _context: object) -> dict[str, Any]:
         try:
@@ -87,8 +78,9 @@ class _NoticeHandler:
 
     def _handle(self, records: Sequence[Record]) -> dict[str, Any]:
         batch = self._read(records)
-        arrived = batch.notices
-        results = self._flow.handle([notice for _, notice in arrived]) if arrived else ()
+        parts = _crowds_last(batch.notices)
+        arrived = [*chain.from_iterable(parts)]
+        results = [*chain.from_iterable(map(self._mark, parts))]
         back = [*_again(arrived, results), *((each, MALFORMED_DELAY) for each in batch.malformed)]
         postpone(back, self._notices, self._recorder)
         again = [each for each in results if isinstance(each, Again)]
@@ -98,6 +90,9 @@ class _NoticeHandler:
         for metric in {metric_of(error) for error in errors}:
             self._recorder.counted(metric)
         return failures(record.message_id for record, _ in back)
+
+    def _mark(self, arrived: Arrived) -> Sequence[Result]:
+        return self._flow.handle([notice for _, notice in arrived]) if arrived else ()
 
     def _read(self, records: Sequence[Record]) -> _Batch:
         """What the records say; what needs nothing else is acknowledged."""
@@ -176,9 +171,14 @@ class _NoticeHandler:
         )
 
 
-def _again(
-    arrived: Sequence[tuple[Record, Notice]], results: Sequence[Result]
-) -> Sequence[tuple[Record, timedelta]]:
+def _crowds_last(arrived: Arrived) -> tuple[Arrived, Arrived]:
+    """The notices of messages that name few instances, and those of the others."""
+    named = Counter(record.message_id for record, _ in arrived)
+    few = [each for each in arrived if named[each[0].message_id] <= CROWD]
+    return few, [each for each in arrived if named[each[0].message_id] > CROWD]
+
+
+def _again(arrived: Arrived, results: Sequence[Result]) -> Sequence[tuple[Record, timedelta]]:
     """The messages that have to come again, each once, and after how long.
 
     One does for all of its notices as soon as one of them may be tried.

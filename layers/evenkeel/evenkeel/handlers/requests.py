@@ -16,6 +16,7 @@ path is the only secret that EKS's API server can present: POST /v1/{token}, and
 import binascii
 from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from hmac import compare_digest
 from typing import Any, Final
 
@@ -58,16 +59,16 @@ def authenticate(path: str, tokens: Sequence[str]) -> str:
     return slash + name
 
 
+@dataclass(eq=False)
 class Requests:
-    """Answers requests; raises nothing. Any number of threads may call it at once."""
+    """Answers requests; raises nothing. Any number of threads may call it at once.
 
-    def __init__(
-        self, answerers: Mapping[str, Answerer], tokens: Tokens, recorder: Recorder
-    ) -> None:
-        """``answerers`` by the path behind the token: nothing, or a slash and a name."""
-        self._answerers = answerers
-        self._tokens = tokens
-        self._recorder = recorder
+    The answerers are there by the path behind the token: nothing, or a slash and a name.
+    """
+
+    _answerers: Mapping[str, Answerer]
+    _tokens: Tokens
+    _recorder: Recorder
 
     def __call__(self, event: dict[str, Any], _context: object) -> dict[str, Any]:
         """Answer one request of an HTTP API."""

@@ -20,7 +20,12 @@ def build(
     """
     flow = RestoreFlow(
         Terms(moves=settings.moves),
-        Scope(everywhere=settings.everywhere, capacity_labels=settings.capacity_labels),
+        Scope(
+            everywhere=settings.everywhere,
+            managed_only=True,
+            capacity_labels=settings.capacity_labels,
+            defaults_required=settings.defaults_required,
+        ),
         cluster,
         wake_ups,
         clock,

@@ -92,6 +92,9 @@ class PodTerm(ApiStruct, frozen=True, kw_only=True):
     """Pods with which a pod may not share a node, or what has the same value of another label."""
 
     topology_key: str = ""
+    label_selector: LabelSelector | None = None
+    namespaces: tuple[str, ...] | None = None
+    namespace_selector: LabelSelector | None = None
 
 
 class PodAntiAffinity(ApiStruct, frozen=True, kw_only=True):

@@ -32,17 +32,22 @@ class Place(StrEnum):
 class OwnersEntry[T](msgspec.Struct, frozen=True, kw_only=True):
     """A key that people set, in one place.
 
-    ``on`` are the kinds of objects that it counts on: ``Pod`` means a pod template, too. ``values``
-    are what it may say, in words, and ``meaning`` is one or more sentences for people. ``read``
-    answers None for a value that means nothing.
+    ``on`` are the kinds of objects that it counts on: ``Pod`` means a pod template, too. ``read``
+    answers None for a value that means nothing. ``forms`` are what it may say, in words, where
+    these are not the ``Words`` that are read. ``meaning`` is one or more sentences for people.
     """
 
     key: str
     place: Place = Place.ANNOTATION
     on: tuple[str, ...]
-    values: str
-    meaning: str
     read: Callable[[str], T | None]
+    forms: str = ""
+    meaning: str
+
+    @property
+    def values(self) -> str:
+        """What it may say, in words."""
+        return self.forms or str(self.read)
 
     def of(self, found: Mapping[str, str] | None) -> T | None:
         """What an object's labels, or annotations, say; None for nothing that is understood."""
@@ -73,20 +78,11 @@ class Words(msgspec.Struct, frozen=True):
 
 
 YES: Final = Words((names.TRUE, "false"), exact=True)
-NO: Final = Words(BOOLEANS)
-GANGS: Final = Words((names.TRUE, "false"))
-AT_DEADLINES: Final = Words(("delete", "leave"))
-AT_NOTICES: Final = Words(("all", "dying"))
-NEVER: Final = Words(("never",))
-FULL: Final = Words(("full",))
-BY_TEMPLATE: Final = Words((names.BY_TEMPLATE,))
-SINGLES: Final = Words((names.SINGLES,), exact=True)
 
 MANAGED: Final = OwnersEntry(
     key=names.MANAGED,
     place=Place.LABEL,
     on=("Namespace",),
-    values=str(YES),
     read=YES,
     meaning="New pods of the namespace are placed by the floors of their workloads, and restore"
     " moves running pods to where these floors want them.",
@@ -96,7 +92,6 @@ GATED: Final = OwnersEntry(
     key=names.GATE,
     place=Place.LABEL,
     on=("Namespace",),
-    values=str(YES),
     read=YES,
     meaning="The eviction of a pod of the namespace waits until its replacement is available.",
 )
@@ -104,7 +99,7 @@ GATED: Final = OwnersEntry(
 ON_DEMAND: Final[OwnersEntry[Floor]] = OwnersEntry(
     key=names.ON_DEMAND,
     on=(*WORKLOADS, "Pod", "Namespace"),
-    values=floor.FORMS,
+    forms=floor.FORMS,
     read=floor.read,
     meaning="How many replicas of the workload have to be on on-demand nodes: its floor. That of a"
     " pod template counts for a workload without one, and that of a namespace for workloads without"
@@ -112,10 +107,18 @@ ON_DEMAND: Final[OwnersEntry[Floor]] = OwnersEntry(
     " prefers them, and none of another workload.",
 )
 
+DEFAULT_FLOORS: Final = OwnersEntry(
+    key=names.DEFAULT_FLOORS,
+    on=("Namespace",),
+    read=Words((names.REQUIRED, "preferred")),
+    meaning="Whether the default floors of the namespace's StatefulSets, a majority, are required"
+    " as if they were written, or preferred. Without it the parameter DefaultFloors says so.",
+)
+
 ONE_POOL_AT_MOST: Final[OwnersEntry[AtMost]] = OwnersEntry(
     key=names.ONE_POOL_AT_MOST,
     on=(*WORKLOADS, "Pod", "Namespace"),
-    values=pool.FORMS,
+    forms=pool.FORMS,
     read=pool.read,
     meaning="How many of the wanted replicas one pool is to have at most: the spot nodes of one"
     " type in one zone. Percentages round down, but not to none. That of a namespace counts for its"
@@ -125,8 +128,7 @@ ONE_POOL_AT_MOST: Final[OwnersEntry[AtMost]] = OwnersEntry(
 PLACEMENT: Final = OwnersEntry(
     key=names.PLACEMENT,
     on=("Deployment", "StatefulSet"),
-    values=str(BY_TEMPLATE),
-    read=BY_TEMPLATE,
+    read=Words((names.BY_TEMPLATE,)),
     meaning="Restore writes affinity and a spread into the pod template, and the webhook leaves the"
     " workload's pods as they are.",
 )
@@ -134,16 +136,14 @@ PLACEMENT: Final = OwnersEntry(
 HANDOVER: Final = OwnersEntry(
     key=names.HANDOVER,
     on=("Deployment", "Rollout", "ReplicaSet", "Pod"),
-    values=str(NEVER),
-    read=NEVER,
+    read=Words(("never",)),
     meaning="A pod and its replacement never run at the same time: the pod goes first.",
 )
 
 AT_DEADLINE: Final = OwnersEntry(
     key=names.AT_DEADLINE,
     on=(*WORKLOADS, "Pod"),
-    values=str(AT_DEADLINES),
-    read=AT_DEADLINES,
+    read=Words(("delete", "leave")),
     meaning="What becomes of a pod whose disruption budget refuses its eviction until its node"
     " ends: it is deleted, which is the default and gives it its SIGTERM, or left to die with its"
     " node.",
@@ -152,17 +152,27 @@ AT_DEADLINE: Final = OwnersEntry(
 GRACE_PERIOD: Final = OwnersEntry(
     key=names.GRACE_PERIOD,
     on=(*WORKLOADS, "Pod"),
-    values=str(FULL),
-    read=FULL,
+    read=Words(("full",)),
     meaning="The pod is told to go so early that all of its grace period fits before its node ends,"
     " up to 45 s, also where its workload has too few others. By default such a pod stands as long"
     " as pods of its workload were seen to take to stop.",
 )
 
+SETTLE: Final[OwnersEntry[timedelta]] = OwnersEntry(
+    key=names.SETTLE,
+    on=(*WORKLOADS, "Pod"),
+    forms="20s or another duration",
+    read=go_duration,
+    meaning="How long a pod's replacement has to have been Ready before the pod goes, as far as its"
+    " node lasts: what sends it requests has to know it by then. The default is 20 s where a load"
+    " balancer leads to the workload and its pods have no readiness gate, else 2 s where a Service"
+    " does, and none without a Service.",
+)
+
 NODE_ENDS_AT: Final = OwnersEntry(
     key=names.NODE_ENDS_AT,
     on=("Pod",),
-    values='""',
+    forms='""',
     read=Words(("",)),
     meaning="The pod asks when its node ends. As soon as a notice says it, Evenkeel writes the time"
     " into it, in RFC 3339, and sets the condition DisruptionTarget.",
@@ -171,16 +181,14 @@ NODE_ENDS_AT: Final = OwnersEntry(
 GANG: Final = OwnersEntry(
     key=names.GANG,
     on=("Job",),
-    values=str(GANGS),
-    read=GANGS,
+    read=Words((names.TRUE, "false")),
     meaning="The pods of the Job are of use together only.",
 )
 
 GANG_AT_NOTICE: Final = OwnersEntry(
     key=names.GANG_AT_NOTICE,
     on=(*WORKLOADS, "Pod", "PodGroup", "LeaderWorkerSet"),
-    values=str(AT_NOTICES),
-    read=AT_NOTICES,
+    read=Words(("all", "dying")),
     meaning="Where too few pods of a gang would stay on healthy nodes: whether all its pods go, or"
     " only those on dying nodes. The default is dying, and all where the group's disruptionMode is"
     " all.",
@@ -189,15 +197,14 @@ GANG_AT_NOTICE: Final = OwnersEntry(
 UNGATED: Final = OwnersEntry(
     key=names.GATE,
     on=(*WORKLOADS, "Pod"),
-    values=str(NO),
-    read=NO,
+    read=Words(BOOLEANS),
     meaning="With false, evictions of the workload's pods do not wait for replacements.",
 )
 
 GATE_PATIENCE: Final[OwnersEntry[timedelta]] = OwnersEntry(
     key=names.GATE_PATIENCE,
     on=("Deployment", "Rollout", "ReplicaSet", "Pod"),
-    values="15m or another duration, 1h at most",
+    forms="15m or another duration, 1h at most",
     read=go_duration,
     meaning="How long an eviction of the workload's pods waits for a replacement that has a node"
     " and does not fail. The default is the workload's progressDeadlineSeconds, and what the gate's"
@@ -208,8 +215,7 @@ HEADROOM: Final = OwnersEntry(
     key=names.HEADROOM,
     place=Place.LABEL,
     on=("Node",),
-    values=str(SINGLES),
-    read=SINGLES,
+    read=Words((names.SINGLES,), exact=True),
     meaning="The node's room is kept for workloads of one replica. The node also has a taint of"
     " this key and value, which their new pods tolerate.",
 )
@@ -220,11 +226,13 @@ OWNERS: Final[tuple[AnyEntry, ...]] = (
     MANAGED,
     GATED,
     ON_DEMAND,
+    DEFAULT_FLOORS,
     ONE_POOL_AT_MOST,
     PLACEMENT,
     HANDOVER,
     AT_DEADLINE,
     GRACE_PERIOD,
+    SETTLE,
     NODE_ENDS_AT,
     GANG,
     GANG_AT_NOTICE,

@@ -1,6 +1,6 @@
 """Capacity types, and the node labels that tell them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Final
 
@@ -48,15 +48,16 @@ class CapacityLabels(msgspec.Struct, frozen=True):
     sent there as to spot. A node in an interruptible Capacity Reservation is spot, also if a label
     says on-demand: EC2 takes it back.
 
-    ``values`` has the keys of labels that say spot by another value, and that value; each other
-    value of theirs is on-demand. ``doubtful`` are the labels of nodes that say neither, as key and
-    value. ``names_interruptible``: placement may name that node label to pods, because there is
-    such a node. Where there is none, Karpenter may be a version that makes no node for such pods.
+    ``values`` has the keys of labels that say spot by other values as well, which may be empty, and
+    these; each value of theirs that does not say spot is on-demand. ``doubtful`` are the labels of
+    nodes that say neither, as key and value. ``names_interruptible``: placement may name that node
+    label to pods, because there is such a node. Where there is none, Karpenter may be a version
+    that makes no node for such pods.
     """
 
     keys: tuple[str, ...] = names.CAPACITY_LABELS
     names_interruptible: bool = False
-    values: Mapping[str, str] = {}
+    values: Mapping[str, tuple[str, ...]] = {}
     doubtful: tuple[tuple[str, str], ...] = ()
 
     def of(self, node: Node) -> Capacity:
@@ -91,9 +92,7 @@ class CapacityLabels(msgspec.Struct, frozen=True):
 
     def meant(self, key: str, value: str) -> Capacity | None:
         """What a label means by its value; None if neither capacity type."""
-        if value in self.spot_values(key) or (
-            key not in self.values and value.lower() == names.SPOT
-        ):
+        if value in self.spot_values(key) or value.lower() == names.SPOT:
             return Capacity.SPOT
         if self.all_else_is_on_demand(key) or value.lower() in ON_DEMAND_VALUES:
             return Capacity.ON_DEMAND
@@ -104,8 +103,8 @@ class CapacityLabels(msgspec.Struct, frozen=True):
         return key in self.values or key in ALL_ELSE_ON_DEMAND
 
     def spot_values(self, key: str) -> tuple[str, ...]:
-        """The values by which a label says spot."""
-        return (self.values[key],) if key in self.values else SPELLINGS
+        """The values by which a label says spot, the one to write first."""
+        return tuple(dict.fromkeys((*self.values.get(key, ()), *SPELLINGS)))
 
     def doubtful_values(self, key: str) -> tuple[str, ...]:
         """The values of a label on nodes of which it says neither."""
@@ -131,12 +130,38 @@ class CapacityLabels(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         """As the setting has them, for a sentence."""
         also = (names.INTERRUPTIBLE,) if self.names_interruptible else ()
-        given = (f"{key}={self.values[key]}" if key in self.values else key for key in self.keys)
-        return ", ".join((*given, *also))
+        return ", ".join((*self.given, *also))
+
+    def naming(self, key: str, value: str) -> str:
+        """The setting by which this value of a label says spot, too."""
+        values = {**self.values, key: (*self.values.get(key, ()), value)}
+        return ",".join(msgspec.structs.replace(self, values=values).given)
+
+    @property
+    def spot_label(self) -> str:
+        """What to label a spot node with."""
+        key = self.keys[0]
+        return f"{key}={self.spot_values(key)[0]}"
+
+    @property
+    def given(self) -> Sequence[str]:
+        """The parts of the setting."""
+        return [
+            part
+            for key in self.keys
+            for part in ([f"{key}={value}" for value in self.values.get(key, ())] or [key])
+        ]
 
 
 WELL_KNOWN: Final = CapacityLabels()
 """What EKS and Karpenter set, and what a node can be labelled with by hand."""
+
+
+def is_in_block(node: Node) -> bool:
+    """Whether a node is in a Capacity Block, by the label of EKS or Karpenter."""
+    its = node.metadata.labels
+    by_karpenter = its.get(names.RESERVATION_TYPE) == "capacity-block"
+    return by_karpenter or its.get(names.EKS_CAPACITY) == "CAPACITY_BLOCK"
 
 
 def is_interruptible(node: Node) -> bool:

@@ -32,9 +32,7 @@ class PodDisruptionBudgetStatus(ApiStruct, frozen=True, kw_only=True):
 class PodDisruptionBudget(KubernetesObject, frozen=True, kw_only=True):
     """A PodDisruptionBudget."""
 
-    resource: ClassVar = Resource(
-        group="policy", version="v1", plural="poddisruptionbudgets", kind="PodDisruptionBudget"
-    )
+    resource: ClassVar = Resource(kind="PodDisruptionBudget", group="policy")
 
     spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
     status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()
@@ -44,12 +42,13 @@ class ServiceSpec(ApiStruct, frozen=True, kw_only=True):
     """The part of a Service's spec that Evenkeel reads."""
 
     selector: dict[str, str] = {}
+    type: str = ""
 
 
 class Service(KubernetesObject, frozen=True, kw_only=True):
     """A Service."""
 
-    resource: ClassVar = Resource(group="", version="v1", plural="services", kind="Service")
+    resource: ClassVar = Resource(kind="Service")
 
     spec: ServiceSpec = ServiceSpec()
 
@@ -109,7 +108,7 @@ class NetworkPolicy(KubernetesObject, frozen=True, kw_only=True):
     """A NetworkPolicy."""
 
     resource: ClassVar = Resource(
-        group="networking.k8s.io", version="v1", plural="networkpolicies", kind="NetworkPolicy"
+        kind="NetworkPolicy", group="networking.k8s.io", plural="networkpolicies"
     )
 
     spec: NetworkPolicySpec = NetworkPolicySpec()
@@ -125,9 +124,7 @@ class PersistentVolumeClaimSpec(ApiStruct, frozen=True, kw_only=True):
 class PersistentVolumeClaim(KubernetesObject, frozen=True, kw_only=True):
     """A PersistentVolumeClaim."""
 
-    resource: ClassVar = Resource(
-        group="", version="v1", plural="persistentvolumeclaims", kind="PersistentVolumeClaim"
-    )
+    resource: ClassVar = Resource(kind="PersistentVolumeClaim")
 
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
 
@@ -153,13 +150,7 @@ class PersistentVolumeSpec(ApiStruct, frozen=True, kw_only=True):
 class PersistentVolume(KubernetesObject, frozen=True, kw_only=True):
     """A PersistentVolume."""
 
-    resource: ClassVar = Resource(
-        group="",
-        version="v1",
-        plural="persistentvolumes",
-        kind="PersistentVolume",
-        namespaced=False,
-    )
+    resource: ClassVar = Resource(kind="PersistentVolume", namespaced=False)
 
     spec: PersistentVolumeSpec = PersistentVolumeSpec()
 
@@ -173,15 +164,13 @@ class PersistentVolume(KubernetesObject, frozen=True, kw_only=True):
 class Namespace(KubernetesObject, frozen=True, kw_only=True):
     """A namespace."""
 
-    resource: ClassVar = Resource(
-        group="", version="v1", plural="namespaces", kind="Namespace", namespaced=False
-    )
+    resource: ClassVar = Resource(kind="Namespace", namespaced=False)
 
 
 class ConfigMap(KubernetesObject, frozen=True, kw_only=True):
     """A ConfigMap."""
 
-    resource: ClassVar = Resource(group="", version="v1", plural="configmaps", kind="ConfigMap")
+    resource: ClassVar = Resource(kind="ConfigMap")
 
     data: dict[str, str] = {}
 
@@ -199,9 +188,7 @@ class LeaseSpec(ApiStruct, frozen=True, kw_only=True):
 class Lease(KubernetesObject, frozen=True, kw_only=True):
     """A Lease."""
 
-    resource: ClassVar = Resource(
-        group="coordination.k8s.io", version="v1", plural="leases", kind="Lease"
-    )
+    resource: ClassVar = Resource(kind="Lease", group="coordination.k8s.io")
 
     spec: LeaseSpec = LeaseSpec()
 
@@ -230,7 +217,7 @@ class EventSource(ApiStruct, frozen=True, kw_only=True):
 class Event(KubernetesObject, frozen=True, kw_only=True):
     """A Kubernetes Event (core/v1): what `kubectl describe` shows. Not an EventBridge event."""
 
-    resource: ClassVar = Resource(group="", version="v1", plural="events", kind="Event")
+    resource: ClassVar = Resource(kind="Event")
 
     involved_object: ObjectReference
     reason: str
@@ -261,11 +248,7 @@ class MutatingWebhookConfiguration(KubernetesObject, frozen=True, kw_only=True):
     """A configuration of webhooks. Where they answer is not read: the URL has a secret."""
 
     resource: ClassVar = Resource(
-        group="admissionregistration.k8s.io",
-        version="v1",
-        plural="mutatingwebhookconfigurations",
-        kind="MutatingWebhookConfiguration",
-        namespaced=False,
+        kind="MutatingWebhookConfiguration", group="admissionregistration.k8s.io", namespaced=False
     )
 
     webhooks: tuple[Matched, ...] | None = None
@@ -286,10 +269,8 @@ class MutatingAdmissionPolicyBinding(KubernetesObject, frozen=True, kw_only=True
     """What has the API server go by a policy."""
 
     resource: ClassVar = Resource(
-        group="admissionregistration.k8s.io",
-        version="v1",
-        plural="mutatingadmissionpolicybindings",
         kind="MutatingAdmissionPolicyBinding",
+        group="admissionregistration.k8s.io",
         namespaced=False,
     )
 

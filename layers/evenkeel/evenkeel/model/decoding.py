@@ -13,6 +13,8 @@ from evenkeel.errors import UnreadableError
 DEEPEST: Final = 64
 """Levels of a document that are decoded. The deepest field that Evenkeel reads is on level 16."""
 
+type Document = bytes | bytearray | str | msgspec.Raw
+
 _STRING: Final = rb'"(?:[^"\\]++|\\.)*+"?'
 _FLAT: Final = rb'(?:[^"{}\[\]]++|' + _STRING + rb")*+"
 _BRACKET: Final = re.compile(
@@ -38,19 +40,19 @@ decoders of types with one Struct in common end the process with SIGSEGV.
 
 
 @cache
-def _decode(shape: Any) -> Callable[[bytes | str | msgspec.Raw], Any]:
+def _decode(shape: Any) -> Callable[[Document], Any]:
     with _BUILDING:
         return msgspec.json.Decoder(shape).decode  # noqa: TID251 - here
 
 
-def decoded[T](shape: type[T], data: bytes | str | msgspec.Raw) -> T:
+def decoded[T](shape: type[T], data: Document) -> T:
     """What a document says. Raises UnreadableError if it is not of this shape.
 
     Whoever writes an object decides how deep its managedFields are nested: the API server takes
     10,000 levels, and msgspec, which also recurses into what it skips, fewer. So a document that
     is too deep is decoded without what lies deeper than DEEPEST.
     """
-    decode: Callable[[bytes | str | msgspec.Raw], T] = _decode(cast("Hashable", shape))
+    decode: Callable[[Document], T] = _decode(cast("Hashable", shape))
     try:
         try:
             return decode(data)

@@ -56,9 +56,7 @@ class Deployment(KubernetesObject, frozen=True, kw_only=True):
       traffic reaches them.
     """
 
-    resource: ClassVar = Resource(
-        group="apps", version="v1", plural="deployments", kind="Deployment", short="deploy"
-    )
+    resource: ClassVar = Resource(kind="Deployment", group="apps", short="deploy")
 
     default_floor: ClassVar = NONE
     hash_label: ClassVar = names.TEMPLATE_HASH

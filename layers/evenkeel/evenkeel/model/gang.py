@@ -58,11 +58,10 @@ class PodGroup(KubernetesObject, frozen=True, kw_only=True):
     """A group of ``scheduling.k8s.io``; the other two have the same form here."""
 
     resource: ClassVar = Resource(
+        kind="PodGroup",
         group="scheduling.k8s.io",
         version="v1beta1",
         earlier=("v1alpha3", "v1alpha2"),
-        plural="podgroups",
-        kind="PodGroup",
     )
 
     spec: PodGroupSpec = PodGroupSpec()
@@ -101,16 +100,14 @@ def is_gang(group: PodGroup | None) -> bool:
 class CoschedulingPodGroup(PodGroup, frozen=True, kw_only=True):
     """A group of the coscheduling plugin."""
 
-    resource: ClassVar = Resource(
-        group="scheduling.x-k8s.io", version="v1alpha1", plural="podgroups", kind="PodGroup"
-    )
+    resource: ClassVar = Resource(kind="PodGroup", group="scheduling.x-k8s.io", version="v1alpha1")
 
 
 class EarlierPodGroup(PodGroup, frozen=True, kw_only=True):
     """A group of its earlier versions, and of Koordinator."""
 
     resource: ClassVar = Resource(
-        group="scheduling.sigs.k8s.io", version="v1alpha1", plural="podgroups", kind="PodGroup"
+        kind="PodGroup", group="scheduling.sigs.k8s.io", version="v1alpha1"
     )
 
 
@@ -136,11 +133,7 @@ class LeaderWorkerSet(PodGroup, frozen=True, kw_only=True):
     """What says of each of its groups how many pods it takes."""
 
     resource: ClassVar = Resource(
-        group="leaderworkerset.x-k8s.io",
-        version="v1",
-        plural="leaderworkersets",
-        kind="LeaderWorkerSet",
-        short="lws",
+        kind="LeaderWorkerSet", group="leaderworkerset.x-k8s.io", short="lws"
     )
 
     spec: LeaderWorkerSetSpec = LeaderWorkerSetSpec()

@@ -14,17 +14,24 @@ OTHER_ANNOTATIONS: Final = "others"
 class Resource(msgspec.Struct, frozen=True):
     """Where the API server keeps a kind of object.
 
-    ``earlier``: versions that are listed, the newest first, where ``version`` is not served. What
-    Evenkeel reads of the kind is in all of them. ``short``: kubectl's short name, if it has one.
+    ``group`` is empty for the core group. ``plural``: unless it is given, the kind in lower case
+    with an s. ``earlier``: versions that are listed, the newest first, where ``version`` is not
+    served. What Evenkeel reads of the kind is in all of them. ``short``: kubectl's short name, if
+    it has one.
     """
 
-    group: str
-    version: str
-    plural: str
     kind: str
+    group: str = ""
+    version: str = "v1"
+    plural: str = ""
     namespaced: bool = True
     earlier: tuple[str, ...] = ()
     short: str = ""
+
+    def __post_init__(self) -> None:
+        """Make the plural where none is given."""
+        if not self.plural:
+            msgspec.structs.force_setattr(self, "plural", f"{self.kind.lower()}s")
 
     @property
     def api_version(self) -> str:
@@ -99,10 +106,13 @@ class Metadata(ApiStruct, frozen=True, kw_only=True):
 class KubernetesObject(ApiStruct, frozen=True, kw_only=True, dict=True, gc=True):
     """An object of the API server. Subclasses set ``resource`` and add spec and status.
 
-    What decisions ask of it again and again is computed once and kept with it.
+    What decisions ask of it again and again is computed once and kept with it. ``usual_size``: so
+    many bytes that are read of one are nobody's to count, because something else bounds how many
+    there are.
     """
 
     resource: ClassVar[Resource]
+    usual_size: ClassVar[int] = 0
 
     metadata: Metadata
 
@@ -231,6 +241,12 @@ class LabelSelector(ApiStruct, frozen=True, kw_only=True):
             if not holds:
                 return False
         return True
+
+    @property
+    def terms(self) -> int:
+        """How many labels, clauses and values may have to be looked at for one object."""
+        clauses = self.match_expressions
+        return len(self.match_labels) + sum(1 + len(clause.values) for clause in clauses)
 
     def mentions(self, *keys: str) -> bool:
         """Whether any clause is about one of these label keys."""

@@ -97,6 +97,7 @@ class Metric(StrEnum):
         "Lists of a kind of which the API server serves no version that Evenkeel knows.",
     )
     EVENTS_LEFT_OUT = "EventsLeftOut", "Kubernetes Events that were not recorded."
+    LOG_LINES_LOST = "LogLinesLost", "Times that a process could not write its log."
 
     # Placement and the gate.
 

@@ -7,7 +7,7 @@ type that it names. There is one per controller: its conditional writes let two 
 begin one move.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import ClassVar, Final
 
@@ -17,7 +17,7 @@ from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import Lease, LeaseSpec
 from evenkeel.model.meta import Metadata, Reference
-from evenkeel.model.notes import VERSION, Note
+from evenkeel.model.notes import VERSION, Note, read_note
 from evenkeel.model.pool import Pool, noted, pools_in
 from evenkeel.model.release import CLOCK_SKEW
 from evenkeel.model.times import to_micro_time
@@ -29,11 +29,15 @@ LONGEST: Final = 86_400
 """Seconds that a move may last: as long as a release."""
 
 
+type Domains = Mapping[str, tuple[str, ...]]
+"""Values of node labels, by the labels' keys."""
+
+
 class Move(msgspec.Struct, frozen=True):
     """A move as its Lease has it. ``taken_by``: the admission of the pod that was made for it.
 
     ``without_room``: no node had room for that pod when the move began. ``avoid``: it may be in
-    none of these pools.
+    none of these pools, and ``barred``: on no node with one of these labels.
     """
 
     pod_uid: str
@@ -45,6 +49,7 @@ class Move(msgspec.Struct, frozen=True):
     lease: Lease
     without_room: bool = False
     avoid: tuple[Pool, ...] = ()
+    barred: Domains = {}
 
     def is_open(self, now: datetime) -> bool:
         """Whether it has begun, as far as clocks agree, and has not come to its end."""
@@ -56,7 +61,7 @@ def move_name(controller_uid: str) -> str:
     return f"{names.MOVE_PREFIX}{controller_uid}"
 
 
-def new_move(
+def new_move(  # noqa: PLR0913 - what its Lease says, each once
     controller: Reference,
     pod: Reference,
     target: Capacity,
@@ -65,11 +70,13 @@ def new_move(
     *,
     without_room: bool = False,
     avoid: Sequence[Pool] = (),
+    barred: Domains | None = None,
 ) -> Lease:
     """The Lease that describes a move from ``at`` to ``until``."""
     time = to_micro_time(at)
     more = {names.WITHOUT_ROOM: names.TRUE} if without_room else {}
     more |= {names.NOT_IN_POOLS: noted(avoid)} if avoid else {}
+    more |= {names.NOT_IN_DOMAINS: msgspec.json.encode(barred).decode()} if barred else {}
     return Lease(
         metadata=Metadata(
             name=move_name(controller.uid),
@@ -112,7 +119,15 @@ def move_of(lease: Lease) -> Move | None:
         lease,
         without_room=annotations.get(names.WITHOUT_ROOM) == names.TRUE,
         avoid=pools_in(annotations.get(names.NOT_IN_POOLS)),
+        barred=_domains_in(annotations.get(names.NOT_IN_DOMAINS)),
     )
+
+
+def _domains_in(note: str | None) -> Domains:
+    """The domains that a note names, as far as labels of nodes can say them."""
+    found = read_note(note, dict[str, tuple[str, ...]]) or {}
+    sound = {key: tuple(filter(names.is_label_value, values)) for key, values in found.items()}
+    return {key: values for key, values in sound.items() if values and names.is_label_key(key)}
 
 
 def believed_move(lease: Lease, now: datetime) -> Move | None:
@@ -131,7 +146,8 @@ class Restored(Note, frozen=True, kw_only=True, rename="camel", omit_defaults=Tr
     """The annotation ``evenkeel.dev/restored`` of a workload: restore's last move of it.
 
     ``pod`` is the pod's name. ``spot`` is how many of the workload's pods are on spot nodes if the
-    move succeeds: fewer later say that spot did not last.
+    move succeeds: fewer later say that spot did not last. ``most`` is how many the fullest node had
+    when the first move of the last day began.
     """
 
     key: ClassVar = names.RESTORED
@@ -141,3 +157,4 @@ class Restored(Note, frozen=True, kw_only=True, rename="camel", omit_defaults=Tr
     target: Capacity
     pod: str
     spot: int = 0
+    most: int = 0

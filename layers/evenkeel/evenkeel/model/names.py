@@ -26,9 +26,11 @@ ASKED: Final = "evenkeel.dev/eviction-asked"
 ASKED_BEFORE: Final = "evenkeel.dev/eviction-asked-before"
 AT_DEADLINE: Final = "evenkeel.dev/at-deadline"
 GRACE_PERIOD: Final = "evenkeel.dev/grace-period"
+SETTLE: Final = "evenkeel.dev/settle"
 GANG: Final = "evenkeel.dev/gang"
 GANG_AT_NOTICE: Final = "evenkeel.dev/gang-at-notice"
 ON_DEMAND: Final = "evenkeel.dev/on-demand"
+DEFAULT_FLOORS: Final = "evenkeel.dev/default-floors"
 ONE_POOL_AT_MOST: Final = "evenkeel.dev/one-pool-at-most"
 PLACED: Final = "evenkeel.dev/placed"
 CAPACITY: Final = "evenkeel.dev/capacity"
@@ -44,6 +46,7 @@ MOVED_POD: Final = "evenkeel.dev/moved-pod"
 TAKEN_BY: Final = "evenkeel.dev/taken-by"
 WITHOUT_ROOM: Final = "evenkeel.dev/without-room"
 NOT_IN_POOLS: Final = "evenkeel.dev/not-in-pools"
+NOT_IN_DOMAINS: Final = "evenkeel.dev/not-in-domains"
 FULL_POOLS: Final = "evenkeel.dev/full-pools"
 LOST_POOLS: Final = "evenkeel.dev/lost-pools"
 LOW_COUNTS: Final = "evenkeel.dev/low-counts"
@@ -52,6 +55,9 @@ SHARES: Final = "evenkeel.dev/shares"
 SHARE_STAGE: Final = "evenkeel.dev/share-stage"
 WAITING_HOOKS: Final = "evenkeel.dev/waiting-hooks"
 MANAGED: Final = "evenkeel.dev/managed"
+SEAT: Final = "evenkeel.dev/seat"
+SEAT_OF: Final = "evenkeel.dev/seat-of"
+SEAT_FOR: Final = "evenkeel.dev/seat-for"
 HEADROOM: Final = "evenkeel.dev/headroom"
 WAKE_UP_AT: Final = "evenkeel.dev/wake-up-at"
 SCHEDULED_AT: Final = "evenkeel.dev/scheduled-at"
@@ -84,8 +90,16 @@ FARGATE_SCHEDULER: Final = "fargate-scheduler"
 SCHEDULER: Final = "evenkeel"
 """What pods name as their schedulerName that manifests/scheduler schedules."""
 
+TOLERATIONS_ALLOWED: Final = "scheduler.alpha.kubernetes.io/tolerationsWhitelist"
+"""On a namespace: the only tolerations that the admission plugin PodTolerationRestriction allows.
+https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#podtolerationrestriction
+"""
+
 SINGLES: Final = "singles"
 """The value of the label and taint ``evenkeel.dev/headroom``."""
+
+REQUIRED: Final = "required"
+"""The value of the annotation ``evenkeel.dev/default-floors`` that has them counted as written."""
 
 TEMPLATE_PREFIX: Final = "evenkeel-template-"
 """Leases in the system namespace whose names begin so tell whose template was written once."""
@@ -104,6 +118,9 @@ SYSTEM_NAMESPACE: Final = "evenkeel-system"
 
 CLUSTERS_OWN: Final = frozenset({"kube-system", SYSTEM_NAMESPACE})
 """Namespaces in which nothing is placed or gated: the cluster needs them for everything else."""
+
+SEAT_CLASS: Final = "evenkeel-seat"
+"""PriorityClass of seats: 0, and never preempting. manifests/rbac has it."""
 
 PAUSED: Final = "evenkeel-paused"
 """ConfigMap in the system namespace; while it exists nothing is touched."""
@@ -219,6 +236,16 @@ INTERRUPTIBLE: Final = "karpenter.k8s.aws/capacity-reservation-interruptible"
 Karpenter 1.10 and newer; older ones refuse pods that require anything of it.
 https://karpenter.sh/docs/concepts/scheduling/
 """
+
+RESERVATION_TYPE: Final = "karpenter.k8s.aws/capacity-reservation-type"
+"""Label of a node in reserved capacity: default or capacity-block. Karpenter 1.6 and newer.
+
+https://karpenter.sh/docs/tasks/odcrs/
+"""
+
+OS: Final = "kubernetes.io/os"
+
+ARCH: Final = "kubernetes.io/arch"
 
 SPOT: Final = "spot"
 """The value of a capacity label that means spot, compared without case."""

@@ -58,6 +58,11 @@ def drain_taint(name: str) -> Taint:
     return Taint(key=names.DOOMED, value=name, effect=NO_SCHEDULE)
 
 
+def seat_taint(node_uid: str) -> Taint:
+    """The taint of a node on which room is kept for the next pod in a seat's place."""
+    return Taint(key=names.SEAT, value=node_uid, effect=NO_SCHEDULE)
+
+
 class NodeSpec(ApiStruct, frozen=True, kw_only=True):
     """The part of a node's spec that Evenkeel reads."""
 
@@ -86,13 +91,16 @@ class NodeStatus(ApiStruct, frozen=True, kw_only=True):
 class Node(KubernetesObject, frozen=True, kw_only=True):
     """A node."""
 
-    resource: ClassVar = Resource(
-        group="", version="v1", plural="nodes", kind="Node", namespaced=False, short="no"
-    )
+    resource: ClassVar = Resource(kind="Node", namespaced=False, short="no")
 
     metadata: NodeMetadata
     spec: NodeSpec = NodeSpec()
     status: NodeStatus = NodeStatus()
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the room of its seats is kept for those that tolerate that."""
+        return seat_taint(self.uid) in self.spec.taints
 
     @property
     def instance_id(self) -> str:

@@ -19,6 +19,9 @@ from evenkeel.model.meta import ApiStruct, KubernetesObject, Metadata, OwnerRefe
 from evenkeel.model.notes import VERSION, Note
 from evenkeel.model.times import is_sound, to_micro_time
 
+OF_ITS_FLOOR = "the pod is one of its floor"
+"""The extender's words for a spot node, which the scheduler repeats of a pod that waits."""
+
 FRESH = timedelta(seconds=10)
 """A note that is older was not made in this admission: the pod is a copy."""
 
@@ -43,6 +46,7 @@ class Placed(Note, frozen=True, kw_only=True, rename="camel", omit_defaults=True
     claim: str = ""
     slot: int | None = None
     move: str = ""
+    barred: tuple[str, ...] = ()
 
     @property
     @override
@@ -59,21 +63,6 @@ class Placed(Note, frozen=True, kw_only=True, rename="camel", omit_defaults=True
         """Whether it was noted moments ago: the API server asks again in the same admission."""
         at = self.at
         return self.v == VERSION and at is not None and is_sound(at) and abs(now - at) <= FRESH
-
-
-def placed_as(
-    capacity: Capacity,
-    at: datetime,
-    *,
-    preferred: bool = False,
-    claim: str = "",
-    slot: int | None = None,
-    move: str = "",
-) -> Placed:
-    """A note in this version's format."""
-    return Placed(
-        v=VERSION, as_=capacity, at=at, preferred=preferred, claim=claim, slot=slot, move=move
-    )
 
 
 class Relaxation(Note, frozen=True, kw_only=True, rename="camel"):

@@ -6,7 +6,14 @@ from functools import cached_property
 from typing import ClassVar
 
 from evenkeel.model import names
-from evenkeel.model.affinity import Affinity, SchedulingGroup, Toleration, only_node
+from evenkeel.model.affinity import (
+    DO_NOT_SCHEDULE,
+    Affinity,
+    SchedulingGroup,
+    Toleration,
+    TopologySpread,
+    only_node,
+)
 from evenkeel.model.deployments import DEPLOYMENTS
 from evenkeel.model.meta import (
     ApiStruct,
@@ -65,6 +72,12 @@ class Volume(ApiStruct, frozen=True, kw_only=True):
     persistent_volume_claim: ClaimSource | None = None
 
 
+class ReadinessGate(ApiStruct, frozen=True, kw_only=True):
+    """A condition that somebody else sets, and without which the pod is not Ready."""
+
+    condition_type: str = ""
+
+
 class PodSpec(ApiStruct, frozen=True, kw_only=True):
     """The part of a pod's spec that Evenkeel reads.
 
@@ -85,6 +98,9 @@ class PodSpec(ApiStruct, frozen=True, kw_only=True):
     affinity: Affinity | None = None
     tolerations: tuple[Toleration, ...] | None = None
     scheduling_group: SchedulingGroup | None = None
+    scheduler_name: str = ""
+    topology_spread_constraints: tuple[TopologySpread, ...] | None = None
+    readiness_gates: tuple[ReadinessGate, ...] = ()
 
     @property
     def only_node(self) -> str:
@@ -100,6 +116,14 @@ class PodSpec(ApiStruct, frozen=True, kw_only=True):
     def is_kept_apart(self) -> bool:
         """Whether its rules keep pods apart by more than a node, such as by zone."""
         return self.affinity is not None and self.affinity.is_wide
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether its rules require that pods are spread over more than nodes, such as zones."""
+        return any(
+            each.when_unsatisfiable == DO_NOT_SCHEDULE and each.topology_key != names.HOSTNAME
+            for each in self.topology_spread_constraints or ()
+        )
 
     @property
     def claims(self) -> frozenset[str]:
@@ -156,11 +180,19 @@ class PodStatus(ApiStruct, frozen=True, kw_only=True):
     init_container_statuses: tuple[ContainerStatus, ...] | None = None
 
     @property
-    def fails_to_start(self) -> bool:
-        """Whether a container waits for anything but its turn: a back-off, an image."""
+    def start_failure(self) -> str:
+        """What a container waits for that is not its turn: a back-off, an image; empty: none does.
+
+        https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#container-state-waiting
+        """
         every = (*(self.init_container_statuses or ()), *(self.container_statuses or ()))
-        waiting = (each.state.waiting for each in every)
-        return any(each is not None and each.reason not in STARTS for each in waiting)
+        reasons = (each.state.waiting.reason for each in every if each.state.waiting is not None)
+        return next((each for each in reasons if each not in STARTS), "")
+
+    @property
+    def crashes(self) -> bool:
+        """Whether a container has ended again and again, and rests before its next start."""
+        return self.start_failure == "CrashLoopBackOff"
 
     def condition(self, condition_type: str) -> Condition | None:
         """The condition of a type, true or false; None if nobody has set it."""
@@ -208,7 +240,8 @@ class PodStatus(ApiStruct, frozen=True, kw_only=True):
 class Pod(KubernetesObject, frozen=True, kw_only=True):
     """A pod."""
 
-    resource: ClassVar = Resource(group="", version="v1", plural="pods", kind="Pod", short="po")
+    resource: ClassVar = Resource(kind="Pod", short="po")
+    usual_size: ClassVar = 8_192
 
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()

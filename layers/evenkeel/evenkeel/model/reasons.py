@@ -225,8 +225,21 @@ class Reason(StrEnum):
 
     NO_PLACE = "NoPlace"
     """No node is known that would take its next pod: it stays on a hint. Of a released pod: the
-    scheduler finds no node for its replacement.
+    scheduler finds no node for its replacement. Where none comes beside it, it goes in its turn,
+    and passes the gate in it.
     """
+
+    SEAT_WANTED = "SeatWanted"
+    """A seat is made for the pod's next one: a pod of Evenkeel's own that keeps room for it."""
+
+    SEAT_PENDING = "SeatPending"
+    """The pod serves until the seat for its next one is ready, or its turn comes in any case."""
+
+    SEAT_TAKEN = "SeatTaken"
+    """The room of a seat is kept for the next pod in its place until that has it."""
+
+    SEAT_NOT_NEEDED = "SeatNotNeeded"
+    """The seat goes: the next pod is there to take its room, or none will come."""
 
     DAEMON_SET = "DaemonSet"
     """It belongs to its node: it is left."""
@@ -251,8 +264,21 @@ class Reason(StrEnum):
     REPLACEMENT_PENDING = "ReplacementPending"
     """It is released, and its replacement is not available yet."""
 
+    REPLACEMENT_SETTLES = "ReplacementSettles"
+    """It is released, and its replacement is Ready: what sends it requests is about to know it."""
+
+    REPLACEMENT_FAILS = "ReplacementFails"
+    """It is released, and its replacement does not start: the message has the kubelet's word, such
+    as CrashLoopBackOff or ImagePullBackOff.
+    """
+
     REPLACEMENT_AVAILABLE = "ReplacementAvailable"
     """Its replacement is available: it is evicted."""
+
+    CRASHED_BESIDE = "CrashedBeside"
+    """It crashes again and again beside a pod of its ReplicaSet that may hold a lock. That one goes
+    now, so it is deleted, and another one starts without a back-off.
+    """
 
     CANNOT_BE_REPLACED = "CannotBeReplaced"
     """No replacement can be made, as under a quota: it waits for its last moment, or goes back."""
@@ -431,7 +457,9 @@ class Reason(StrEnum):
     """Its own node selector or affinity excludes a capacity type: it is left as it is."""
 
     BAD_FLOOR = "BadFloor"
-    """The annotation evenkeel.dev/on-demand makes no sense: the default counts."""
+    """The annotation evenkeel.dev/on-demand makes no sense: that of the pod template or the
+    namespace counts, and without one no pod is moved, and new ones prefer on-demand.
+    """
 
     # Workloads, for restore and status.
 
@@ -476,6 +504,11 @@ class Reason(StrEnum):
     SPREAD_COUNTS_RELEASED = "SpreadCountsReleased"
     """A hard spread of its pods counts those that are handed over, so that a drain leaves it
     uneven: the message says what to add to it.
+    """
+
+    FLOOR_IN_FEW_DOMAINS = "FloorInFewDomains"
+    """On-demand nodes are in fewer domains than a hard spread of its pods is over. New pods of its
+    floor are spread over these alone, or wait: the message says which, and what helps.
     """
 
     EVICTIONS_WAIT = "EvictionsWait"
@@ -628,4 +661,14 @@ class Reason(StrEnum):
     """No capacity label is on all nodes that its pods may go to: label them."""
 
     OWN_SPREAD = "OwnSpread"
-    """Its template spreads its pods over the capacity label already."""
+    """Its template spreads its pods over a capacity label: that is its owner's ratio, and a move
+    would break it.
+    """
+
+    OWN_PREFERENCE = "OwnPreference"
+    """Its template prefers on-demand: no pod is moved to spot."""
+
+    LESS_EVEN = "LessEven"
+    """There is room, but only in zones or on nodes that have as many of its pods already, or that
+    its template likes less: no pod is moved there. Nodes elsewhere, or a rollout, help.
+    """

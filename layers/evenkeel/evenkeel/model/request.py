@@ -128,12 +128,14 @@ class List[T: KubernetesObject]:
 class Listing[T: KubernetesObject]:
     """The objects of a selection and the resource version that they were read at.
 
-    ``size``: so many bytes an API server sent for them.
+    ``size``: so many bytes of them are kept. ``unread``: the namespaces of which nothing is kept,
+    because it would be more than one may have; a list of one namespace is an error then.
     """
 
     items: Sequence[T]
     resource_version: str
     size: int = 0
+    unread: frozenset[str] = frozenset()
 
     @property
     def revision(self) -> int:

@@ -84,7 +84,7 @@ class Rollout(Deployment, frozen=True, kw_only=True):
     """
 
     resource: ClassVar = Resource(
-        group="argoproj.io", version="v1alpha1", plural="rollouts", kind="Rollout", short="ro"
+        kind="Rollout", group="argoproj.io", version="v1alpha1", short="ro"
     )
     hash_label: ClassVar = names.ROLLOUT_HASH
     size_note: ClassVar = names.ROLLOUT_REPLICAS

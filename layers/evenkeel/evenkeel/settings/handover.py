@@ -37,6 +37,15 @@ EVICTIONS: Final = whole(
     highest=1_000,
 )
 
+SEATS: Final = whole(
+    "EVENKEEL_SEATS",
+    "How many seats there may be at a time: pods that keep room for the next pods of those that go"
+    " before others run. 0: none.",
+    0,
+    lowest=0,
+    highest=1_000,
+)
+
 REBALANCE_SHARE: Final = share(
     "EVENKEEL_REBALANCE_SHARE",
     "The share of the spot nodes that may be drained for recommendations at once.",
@@ -100,6 +109,7 @@ class HandoverSettings(FunctionSettings):
 
     window: Annotated[int, WINDOW] = WINDOW.usual
     evictions_per_second: Annotated[int, EVICTIONS] = EVICTIONS.usual
+    seats: Annotated[int, SEATS] = SEATS.usual
     work: timedelta = LONGEST_WORK
     rebalance_share: Annotated[float, REBALANCE_SHARE] = REBALANCE_SHARE.usual
     do_out_of_service: Annotated[bool, OUT_OF_SERVICE] = OUT_OF_SERVICE.usual

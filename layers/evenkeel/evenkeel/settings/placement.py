@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from evenkeel.errors import SettingsError
 from evenkeel.model.webhook_token import TOKENS
-from evenkeel.settings.shared import NAMESPACES, FunctionSettings
+from evenkeel.settings.shared import DEFAULT_FLOORS, NAMESPACES, FunctionSettings
 from evenkeel.settings.variable import Variable, text
 
 LONGEST_COUNTING: Final = timedelta(seconds=2)
@@ -46,11 +46,13 @@ class PlacementSettings(FunctionSettings):
     """Settings of the webhook. Raises SettingsError where it has no token at all.
 
     ``secret`` is where further tokens are. ``everywhere``: namespaces take part without the label.
+    ``defaults_required``: default floors are required.
     """
 
     tokens: Annotated[tuple[str, ...], WEBHOOK_TOKEN] = field(repr=False)
     secret: Annotated[str, WEBHOOK_SECRET] = WEBHOOK_SECRET.usual
     everywhere: Annotated[bool, NAMESPACES] = NAMESPACES.usual
+    defaults_required: Annotated[bool, DEFAULT_FLOORS] = DEFAULT_FLOORS.usual
 
     def __post_init__(self) -> None:
         """Refuse a webhook that everybody, or nobody, could ask."""

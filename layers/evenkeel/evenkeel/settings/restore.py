@@ -6,6 +6,7 @@ from typing import Annotated, Final
 
 from evenkeel.model.move import PER_RUN
 from evenkeel.settings.shared import (
+    DEFAULT_FLOORS,
     NAMESPACES,
     WAKE_UP_QUEUE_URL,
     FunctionSettings,
@@ -29,8 +30,10 @@ class RestoreSettings(FunctionSettings):
     """Settings of the function that brings workloads back to their floors.
 
     ``everywhere``: namespaces take part without the label.
+    ``defaults_required``: default floors are required.
     """
 
     everywhere: Annotated[bool, NAMESPACES] = NAMESPACES.usual
+    defaults_required: Annotated[bool, DEFAULT_FLOORS] = DEFAULT_FLOORS.usual
     moves: Annotated[int, RESTORE_MOVES] = RESTORE_MOVES.usual
     wake_up_queue_url: Annotated[str, WAKE_UP_QUEUE_URL] = ""

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Annotated, Final
 
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
-from evenkeel.model.names import is_label_key, is_label_value
+from evenkeel.model.names import REQUIRED, is_label_key, is_label_value
 from evenkeel.settings.variable import Settings, Variable, one_of, text, whole
 
 
@@ -28,14 +28,14 @@ def queue_url(name: str, meaning: str) -> Variable[str]:
 
 
 def _capacity_labels(given: str) -> CapacityLabels:
-    keys, values = list[str](), dict[str, str]()
+    keys, values = list[str](), dict[str, tuple[str, ...]]()
     for part in given.split(","):
         key, equals, value = part.strip().partition("=")
-        if not is_label_key(key) or (equals and not is_label_value(value)):
+        if not is_label_key(key) or (value and not is_label_value(value)):
             raise ValueError(given)
         keys.append(key)
         if equals:
-            values[key] = value
+            values[key] = tuple(dict.fromkeys((*values.get(key, ()), value)))
     return CapacityLabels(tuple(dict.fromkeys(keys)), values=values)
 
 
@@ -65,10 +65,19 @@ NAMESPACES: Final = one_of(
     yes="all",
 )
 
+DEFAULT_FLOORS: Final = one_of(
+    "EVENKEEL_DEFAULT_FLOORS",
+    "Whether the default floors of StatefulSets are preferred, or required as if they were written."
+    " The annotation evenkeel.dev/default-floors of a namespace counts before it.",
+    "preferred",
+    REQUIRED,
+    yes=REQUIRED,
+)
+
 CAPACITY_LABELS: Final = Variable(
     "EVENKEEL_CAPACITY_LABELS",
-    "The node labels that tell spot from on-demand. KEY=VALUE names the value that means spot,"
-    " where that is not spot.",
+    "The node labels that tell spot from on-demand. KEY=VALUE names a value that means spot as"
+    " well, which may be empty; each other one but spot means on-demand then.",
     "keys of node labels, comma-separated, such as example.com/capacity,lifecycle=Ec2Spot",
     _capacity_labels,
     ",".join(WELL_KNOWN.keys),

@@ -139,16 +139,17 @@ class Counted:
     of_late: float = 0
 
 
+@dataclass(eq=False)
 class AwsFacts(Facts):
-    """What AWS tells of a stack, and of what it has made. Its methods raise AwsError."""
+    """What AWS tells of a stack, and of what it has made. Its methods raise AwsError.
 
-    def __init__(self, aws: Aws, stack: Stack, cluster: Cluster, clock: Clock) -> None:
-        """``cluster`` is read where aws-auth maps the roles."""
-        super().__init__()
-        self.aws = aws
-        self.stack = stack
-        self._cluster = cluster
-        self._clock = clock
+    The cluster is read where aws-auth maps the roles.
+    """
+
+    aws: Aws
+    stack: Stack
+    _cluster: Cluster
+    _clock: Clock
 
     @property
     def now(self) -> datetime:

@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 from cryptography import x509
 
 from evenkeel.adapters.kubernetes.endpoint import tls_context
-from evenkeel_cli.doctor.check import Finding, broken, fine, not_looked
-from evenkeel_cli.doctor.cluster.facts import ClientConfig, ClusterFacts
+from evenkeel.errors import ClusterError
+from evenkeel_cli.doctor.check import ASK_WITH_MORE, Finding, broken, fine, not_looked
+from evenkeel_cli.doctor.cluster.facts import ClientConfig, ClusterFacts, ServiceReference
 from evenkeel_cli.program import NAME
 
 PATIENCE: Final = 3.0
@@ -27,24 +28,24 @@ SOON: Final = timedelta(days=7)
 class Place:
     """Where a webhook answers; ``host`` is empty where it cannot be told, as of a bad URL.
 
-    ``authority`` is PEM; empty for those that the API server trusts anyhow.
+    ``authority`` is PEM; empty for those that the API server trusts anyhow. ``service`` is the one
+    that it calls, if any.
     """
 
     host: str
     port: int
     authority: str
-    is_service: bool = False
+    service: ServiceReference | None = None
 
 
 def certificates(facts: ClusterFacts) -> Iterator[Finding]:
     """Whether the API server would trust each webhook's certificate, today and in a week.
 
-    Hands are shaken as the API server does it. A Service is reached from within its cluster only:
-    of its certificate the caBundle is judged, which is the same where ``evenkeel install`` made
-    both.
+    Hands are shaken as the API server does it. What a Service serves the API server alone reaches.
     """
     for place in dict.fromkeys(place_of(hook.client_config) for hook in facts.hooks()):
-        found = read_bundle(place) if place.is_service else shake_hands(place)
+        at = place.service
+        found = shake_hands(place) if at is None else ask_service(place, at, facts)
         yield found if isinstance(found, Finding) else judge(place, found, facts.clock.now())
 
 
@@ -56,7 +57,7 @@ def place_of(config: ClientConfig) -> Place:
         authority = "none"
     if config.service is not None:
         host = f"{config.service.name}.{config.service.namespace}.svc"
-        return Place(host, config.service.port, authority, is_service=True)
+        return Place(host, config.service.port, authority, config.service)
     try:
         parts = urlsplit(config.url)
         return Place(parts.hostname or "", parts.port or 443, authority)
@@ -64,15 +65,25 @@ def place_of(config: ClientConfig) -> Place:
         return Place("", 443, authority)
 
 
-def read_bundle(place: Place) -> datetime | Finding:
-    """Until when the last certificate of the caBundle holds, or why it does not tell."""
-    if not place.authority:
-        return unreached(place, "only the API server can reach a Service")
+def ask_service(place: Place, service: ServiceReference, facts: ClusterFacts) -> datetime | Finding:
+    """Until when what a Service serves and the last certificate of its caBundle both hold.
+
+    Or why that is not known. One process behind it tells in its metrics when its certificate ends,
+    and is asked by way of the API server. Whether the caBundle vouches for it dry runs show.
+    """
+    bundle = place.authority.encode()
     try:
-        found = x509.load_pem_x509_certificates(place.authority.encode())
+        vouching = x509.load_pem_x509_certificates(bundle) if bundle else ()
     except ValueError as error:
         return untrusted(place, f"its caBundle is no certificate: {error}")
-    return max(each.not_valid_after_utc for each in found)
+    vouched = max((each.not_valid_after_utc for each in vouching), default=None)
+    try:
+        served = facts.served_until(service)
+    except ClusterError as error:
+        if vouched is not None and vouched - facts.clock.now() < SOON:
+            return vouched
+        return not_looked(f"what {place.host} serves cannot be seen: {error}", ASK_WITH_MORE)
+    return served if vouched is None else min(served, vouched)
 
 
 def shake_hands(place: Place) -> datetime | Finding:
@@ -119,6 +130,6 @@ def judge(place: Place, until: datetime, now: datetime) -> Finding:
     day = until.strftime("%Y-%m-%d")
     if until - now < SOON:
         return broken(
-            f"that of {place.host} ends on {day}", "renew it, and start what serves it again"
+            f"that of {place.host} ends on {day}", "renew it: what serves it reads it again"
         )
     return fine(f"the API server trusts {place.host} until {day}")

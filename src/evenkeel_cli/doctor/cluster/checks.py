@@ -45,6 +45,9 @@ AGAIN: Final = f"{NAME} upgrade --cluster-name NAME --apply, or apply manifests/
 """A wheel has no folder that a person could apply; an installation by hand may have no stack."""
 
 DENY: Final = "Deny"
+SEATS: Final = "evenkeel-seats"
+"""What allows handover no pods but these."""
+
 EVICTIONS: Final = f"{Eviction.resource.group}/{Eviction.resource.version}"
 SERVE: Final = "app.kubernetes.io/component=serve"
 FLAG: Final = "--responder"
@@ -155,6 +158,17 @@ def policies(facts: ClusterFacts) -> Finding:
     return fine("the API server holds each role to what Evenkeel writes")
 
 
+def seats(facts: ClusterFacts) -> Finding:
+    """Whether handover can make seats, and no other pods."""
+    if not facts.has_seat_class():
+        gap = "a pod that goes before another one runs leaves a gap until that has a node"
+        return broken(f"there is no PriorityClass {names.SEAT_CLASS}: no seat is made, and {gap}")
+    if SEATS not in facts.policies() or SEATS not in facts.actions():
+        allowed = f"handover may make any pod in {names.SYSTEM_NAMESPACE}"
+        return broken(f"the policy {SEATS} is not there, or not bound: {allowed}")
+    return fine("their priority is there, and handover may make no other pods")
+
+
 def eviction_requests(facts: ClusterFacts) -> Finding:
     """Whether a pod of ``evenkeel serve`` answers: it does not where it only observes."""
     try:
@@ -202,7 +216,7 @@ def headroom_of(found: Sequence[Present], singles: Need) -> Iterator[Finding]:
     """Each form of headroom by itself; without any it is advised where single replicas need it."""
     for each in found:
         yield broken(str(each), each.remedy) if each.lack else fine(str(each))
-    if not found and singles.room.placeholders:
+    if not found and singles.kept:
         advice = f"give them a floor, or room: {NAME} headroom --reserved (docs/headroom.md)"
         yield not_looked(f"none is seen: {wording.of_singles(singles)}", advice)
     elif not found:
@@ -264,6 +278,7 @@ CHECKS: Final = (
     Check("version of the rights", version_of_rights, AGAIN, when=ClusterFacts.is_by_manifests),
     Check("version of the code", version_of_code, AGAIN, when=ClusterFacts.is_by_manifests),
     Check("policies", policies, AGAIN, when=ClusterFacts.is_by_manifests),
+    Check("seats", seats, AGAIN, when=ClusterFacts.is_by_manifests),
     Check(
         "EvictionRequests",
         eviction_requests,

@@ -1,14 +1,16 @@
 """What the checks in the cluster go by: webhooks, roles, policies, nodes, Leases, instances."""
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import quote
 
 import msgspec
 
-from evenkeel.errors import InstancesError, NotFoundError
+from evenkeel.errors import InstancesError, NotFoundError, UnreadableObjectError
 from evenkeel.flows.reads import ask
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
@@ -26,9 +28,11 @@ from evenkeel_cli.doctor.check import Facts, if_told, once
 from evenkeel_cli.doctor.rights import Right, Subject
 from evenkeel_cli.explain.drainers import Drainer
 from evenkeel_cli.pausing import Pause
+from evenkeel_runtime.serve.certificate import SERIES
 
 ADMISSION: Final = "/apis/admissionregistration.k8s.io/v1"
 ROLES: Final = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+SEAT_CLASS: Final = f"/apis/scheduling.k8s.io/v1/priorityclasses/{names.SEAT_CLASS}"
 OURS: Final = "app.kubernetes.io/name=evenkeel"
 GATE: Final = "evenkeel-gate"
 RESPONDER: Final = "evenkeel-responder"
@@ -175,24 +179,18 @@ class Known:
     drainers: Sequence[Drainer] = ()
 
 
+@dataclass(eq=False)
 class ClusterFacts(Facts):
-    """What the cluster tells. Its methods raise ClusterError."""
+    """What the cluster tells. Its methods raise ClusterError.
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        server: ApiServer,
-        clock: Clock,
-        labels: CapacityLabels = WELL_KNOWN,
-        known: Known = Known(),
-    ) -> None:
-        """``server`` is asked what the port has no request for."""
-        super().__init__()
-        self.cluster = cluster
-        self.server = server
-        self.labels = labels
-        self.known = known
-        self.clock = clock
+    ``server`` is asked what the port has no request for.
+    """
+
+    cluster: Cluster
+    server: ApiServer
+    clock: Clock
+    labels: CapacityLabels = WELL_KNOWN
+    known: Known = Known()
 
     @once
     def pause(self) -> Pause | None:
@@ -207,6 +205,17 @@ class ClusterFacts(Facts):
                 found = self.server.read_as(Configuration, f"{ADMISSION}/{name}", f"get {name}")
                 return next(iter(found.webhooks or ()), None)
         return None
+
+    @once
+    def served_until(self, service: ServiceReference) -> datetime:
+        """Until when the certificate holds that a process behind a Service serves."""
+        services = f"/api/v1/namespaces/{service.namespace}/services"
+        path, what = f"{service.name}:metrics/proxy/metrics", f"read metrics of {service.name}"
+        answer = self.server.read(f"{services}/{path}", what, accept="text/plain")
+        ends = re.search(rf"^{SERIES}\{{.*\}} (\S+)$", answer.body.decode(), re.MULTILINE)
+        if ends is None:
+            raise UnreadableObjectError(f"{service.name} does not tell when its certificate ends")
+        return datetime.fromtimestamp(float(ends[1]), UTC)
 
     def hooks(self) -> Sequence[Hook]:
         """Both, as far as they are there and can be read."""
@@ -266,6 +275,15 @@ class ClusterFacts(Facts):
         target = f"/api/v1/{path}?labelSelector={quote(labels)}"
         found = self.server.read_as(Pods, target, f"list pods of {of}").items or ()
         return [each for pod in found for each in pod.spec.containers]
+
+    @once
+    def has_seat_class(self) -> bool:
+        """Whether the priority of seats is there: without it the API server refuses each."""
+        try:
+            self.server.read(SEAT_CLASS, f"get priorityclass {names.SEAT_CLASS}")
+        except NotFoundError:
+            return False
+        return True
 
     @once
     def policies(self) -> Mapping[str, str]:

@@ -3,12 +3,9 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
-from evenkeel.model import names
-from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.instance import Instance
 from evenkeel.model.node import Node
-from evenkeel.settings.shared import CAPACITY_LABELS
-from evenkeel_cli import words
+from evenkeel_cli import capacity, words
 from evenkeel_cli.aws.asking import AwsError
 from evenkeel_cli.decisions.unknown_capacity import of_unknown_capacity
 from evenkeel_cli.doctor.check import Finding, broken, fine, if_told, not_looked, unknown
@@ -84,12 +81,12 @@ def capacity_labels(facts: ClusterFacts) -> Finding:
         said = _named([node for node in nodes if node.name in found])
         return broken(
             f"the label {label} of {said} says neither spot nor on-demand: no floor holds there",
-            f"if it means spot, set {CAPACITY_LABELS}={label}, and the stack's CapacityLabels",
+            f"{capacity.advice(labels, label)}; likewise the stack's CapacityLabels",
         )
     without = [node for node in nodes if not labels.are_on(node)]
     if not without:
         return fine(f"{words.counted(len(nodes), 'node')} with a label")
-    remedy = f"label spot nodes {_spot_label(labels)}"
+    remedy = f"label spot nodes {labels.spot_label}, best where they are made"
     said = f"{_named(without)} of {len(nodes)} without one of {labels} count as on-demand"
     if spot := [node for node in without if _is_spot(node, known)]:
         return broken(f"{said}, and EC2 calls {_named(spot)} spot", remedy)
@@ -112,7 +109,7 @@ def spot(facts: ClusterFacts) -> Finding:
     spot = [node for node in nodes if _is_spot(node, known)]
     if hidden := [node for node in spot if not labels.call_spot(node)]:
         said = f"EC2 calls {_named(hidden)} spot, and the labels do not: floors count on them"
-        return broken(said, f"label them {_spot_label(labels)}")
+        return broken(said, f"label them {labels.spot_label}, best where they are made")
     called = [node for node in nodes if labels.call_spot(node) and node not in spot]
     if wrong := [node for node in called if node.instance_id in known]:
         said = f"the labels call {_named(wrong)} spot, and EC2 does not: its notices are refused"
@@ -124,10 +121,6 @@ def spot(facts: ClusterFacts) -> Finding:
             "check the region and the account you ask as",
         )
     return fine(f"{words.counted(len(spot), 'node')}, each labelled so")
-
-
-def _spot_label(labels: CapacityLabels) -> str:
-    return f"{labels.keys[0]}={names.SPOT}, best where they are made"
 
 
 def _seems_foreign(node: Node, known: Known | None) -> bool:

@@ -44,6 +44,7 @@ KINDS: Mapping[str, Kind] = {
         Kind("Job", "batch/v1", has_generation=True),
         Kind("PodDisruptionBudget", "policy/v1", has_generation=True),
         Kind("NetworkPolicy", "networking.k8s.io/v1", has_status=False, has_generation=True),
+        Kind("Ingress", "networking.k8s.io/v1", has_generation=True),
         Kind(
             "MutatingWebhookConfiguration",
             "admissionregistration.k8s.io/v1",

@@ -198,6 +198,11 @@ class WatchHub:
         """Tell this watch nothing any more."""
         self._watches[watch.filter.kind].pop(watch, None)
 
+    @property
+    def connected(self) -> int:
+        """How many watches are told of changes."""
+        return sum(map(len, self._watches.values()))
+
     def disconnect_all(self) -> None:
         """Cut every connection; the watches come back by themselves."""
         for watches in self._watches.values():

@@ -11,13 +11,16 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from evenkeel.adapters.kubernetes.endpoint import Limits
 from evenkeel.adapters.kubernetes.objects import LARGEST, LONGEST_ANNOTATION
+from evenkeel.adapters.kubernetes.room import MOST_OF_ONE
 from evenkeel.adapters.kubernetes.transport import MOST_BYTES
 from evenkeel.errors import TooLargeError, UnavailableError, UnreadableObjectError
 from evenkeel.model import names
+from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.meta import OTHER_ANNOTATIONS, KubernetesObject
 from evenkeel.model.metrics import Metric
 from evenkeel.model.node import Node
@@ -258,11 +261,26 @@ def test_a_page_that_is_too_large_is_read_in_smaller_ones(
     assert pages.limits == [*([] if fresh else [0]), 500, 62, 7, *[7] * 14]
 
 
+def packed(body: bytes) -> Step:
+    """Answer as the API server sends what has more than 128 KiB: compressed and in pieces."""
+    small = gzip.compress(body, compresslevel=1)
+
+    def step(handler: Handler) -> None:
+        handler.send_response(200)
+        handler.send_header("Transfer-Encoding", "chunked")
+        handler.send_header("Content-Encoding", "gzip")
+        handler.end_headers()
+        for begin in range(0, len(small), 100_000):
+            handler.piece(small[begin : begin + 100_000])
+        handler.wfile.write(b"0\r\n\r\n")
+
+    return step
+
+
 def test_what_is_small_only_while_it_is_compressed_takes_no_more_memory(
     server: ScriptedServer, connect: Connect
 ) -> None:
-    bomb = gzip.compress(b" " * (20 * MOST_BYTES), compresslevel=1)
-    server.script(always=answer(200, bomb, Content_Encoding="gzip"))
+    server.script(always=packed(b" " * (20 * MOST_BYTES)))
     cluster = connect()
     tracemalloc.start()
     try:
@@ -272,6 +290,15 @@ def test_what_is_small_only_while_it_is_compressed_takes_no_more_memory(
         tracemalloc.stop()
     assert isinstance(reply.error, TooLargeError)
     assert peak < MEMORY
+
+
+def test_a_page_is_read_that_comes_compressed_and_in_pieces(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    metadata = {"resourceVersion": "7"}
+    whole = {"metadata": metadata, "items": [large(f"p{number}", 4_000) for number in range(400)]}
+    server.script(packed(json.dumps(whole).encode()))
+    assert len(listing(connect).items) == 400
 
 
 def test_annotations_that_are_never_read_are_forgotten(
@@ -336,3 +363,133 @@ def test_objects_of_which_too_much_would_be_read_are_decoded_once(
     peak, found = reading(connect, [ALL])
     assert [item.name for item in found] == ["a", "b"]
     assert peak < MEMORY
+
+
+def clauses(name: str, number: int) -> dict[str, Any]:
+    """A pod with so many terms of affinity, 55 bytes each."""
+    terms = [{"matchExpressions": [{"key": "a", "operator": "Exists"}]}] * number
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    return pod(name) | {"spec": {"affinity": {"nodeAffinity": required}}}
+
+
+def test_a_large_object_is_left_out_also_among_many_small_ones(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    small = [pod(f"p{number}") for number in range(99)]
+    server.script(page(*small, clauses("large", 25_000)))
+    assert names_of(listing(connect)) == [each["metadata"]["name"] for each in small]
+
+
+def budget(name: str, namespace: str, values: int) -> dict[str, Any]:
+    """A budget that selects by so many values, 8 bytes each."""
+    clause = {"key": "app", "operator": "In", "values": [f"v{each:04}" for each in range(values)]}
+    metadata = {"name": name, "namespace": namespace, "uid": f"{namespace}-{name}"}
+    return {"metadata": metadata, "spec": {"selector": {"matchExpressions": [clause]}}}
+
+
+BUDGETS = List(Selection(PodDisruptionBudget))
+TOO_MANY = MOST_OF_ONE // 56_000 + 1
+
+
+def large_budgets(namespace: str) -> list[dict[str, Any]]:
+    """Budgets of 56 kB each, which together are more than one namespace may have."""
+    return [budget(f"b{number}", namespace, 7_000) for number in range(TOO_MANY)]
+
+
+def test_a_namespace_with_too_much_counts_as_unread_and_no_other(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    journal = Lines()
+    others = [budget("one", "a", 7_000), budget("one", "z", 1)]
+    server.script(always=Pages([others[0], *large_budgets("m"), others[1]]))
+    found = listing(connect, BUDGETS, journal=journal)
+    assert [item.namespace for item in found.items] == ["a", "z"]
+    assert found.unread == {"m"}
+    (line,) = journal.told
+    assert "list poddisruptionbudgets: what m has of them is more than" in line
+    assert journal.counts == {Metric.OBJECTS_LEFT_OUT: 1}
+
+
+def test_a_namespace_with_too_much_is_read_no_further(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    pages = Pages(large_budgets("m") * 8)
+    server.script(always=pages)
+    (reply,) = connect().perform([List(Selection(PodDisruptionBudget, "m"))])
+    assert isinstance(reply.error, TooLargeError)
+    assert "what m has of them" in str(reply.error)
+    # The first page was too large; the first of the smaller ones shows it.
+    assert pages.limits == [500, 62]
+
+
+def test_an_error_about_too_much_keeps_nothing_of_it(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    """A review's error may wait long for Python to look at what its frames have."""
+    server.script(always=Pages(large_budgets("m")))
+    cluster = connect()
+    gc.collect()
+    gc.disable()
+    tracemalloc.start()
+    try:
+        replies = [
+            *cluster.perform([List(Selection(PodDisruptionBudget, "m"))]),
+            *cluster.perform([List(Selection(PodDisruptionBudget, "m"))]),
+        ]
+        left, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+        gc.enable()
+    assert all(isinstance(each.error, TooLargeError) for each in replies)
+    assert left < 5 * 2**20
+
+
+def test_what_is_not_kept_takes_no_room(server: ScriptedServer, connect: Connect) -> None:
+    server.script(always=Pages([*large_budgets("m"), budget("small", "m", 1)]))
+    few = List(
+        Selection(PodDisruptionBudget, "m"),
+        kept=lambda each: each if each.name == "small" else None,
+    )
+    assert names_of(listing(connect, few)) == ["small"]
+
+
+def test_reading_large_budgets_of_one_namespace_takes_little_memory(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    server.script(always=Pages([*large_budgets("m") * 8, budget("one", "z", 1)]))
+    peak, found = reading(connect, [BUDGETS])
+    assert [item.namespace for item in found] == ["z"]
+    assert peak < MEMORY
+
+
+def test_pods_of_a_usual_size_may_be_as_many_as_they_are(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    number = MOST_OF_ONE // 2_000 + 1
+    server.script(always=Pages([large(f"p{each}", 2_000) for each in range(number)]))
+    assert len(listing(connect, List(Selection(Pod, "shop"))).items) == number
+
+
+def test_a_watch_that_shows_much_of_a_namespace_lists_it_anew(
+    server: ScriptedServer, connect: Connect
+) -> None:
+    wide = clauses("wide", 1_000)
+    counted = len(msgspec.json.encode(msgspec.convert(wide, Pod))) - Pod.usual_size
+    number = MOST_OF_ONE // counted + 1
+    changes = [
+        event(
+            "MODIFIED", {**wide, "metadata": {**wide["metadata"], "resourceVersion": str(11 + n)}}
+        )
+        for n in range(number)
+    ]
+    server.script(
+        page(wide),
+        stream(*changes, then=hang),
+        page(pod("a")),
+        stream(event("ADDED", pod("b", 500)), then=hang),
+    )
+    with connect().session() as session:
+        session.watch(PODS)
+        found = [told(arrival) for arrival in arrivals(session, number + 3)]
+    assert found[0] == ("listed", "wide")
+    assert found[-2:] == [("listed", "a"), ("changed", "b", 500)]

@@ -22,7 +22,7 @@ from evenkeel.model.request import List, Selection
 from evenkeel_runtime.kubeconfig.tokens import RenewedToken, Token
 from tests.kit.api_server import HandClock, ScriptedServer, answer, hang, serving, stream
 from tests.kit.certificates import Authority
-from tests.unit.adapters.kubernetes.making import READ, error_of, event, page, pod
+from tests.unit.adapters.kubernetes.making import HASTY, READ, error_of, event, page, pod
 
 TOKENS = RenewedToken(lambda: Token("t"), HandClock())
 
@@ -139,3 +139,21 @@ def test_a_session_over_tls_ends_at_once_although_its_watch_is_silent(
         assert seen == 2
         left = set(threading.enumerate()) - before
         assert not [each.name for each in left if each.name.startswith("evenkeel-")]
+
+
+@pytest.mark.parametrize(
+    ("server", "shown"),
+    [
+        ("https://ada:secret@api.example.com:6443/prefix", "https://api.example.com:6443/prefix"),
+        ("https://api.example.com?token=secret#secret", "https://api.example.com"),
+        ("https://secret@[fd00::1]:443", "https://[fd00::1]:443"),
+    ],
+)
+def test_no_message_names_the_password_in_an_address(server: str, shown: str) -> None:
+    endpoint = Endpoint(server)
+    assert endpoint.shown == shown
+    transport = Transport(Endpoint("http://ada:secret@127.0.0.1:1"), HASTY, clock=HandClock())
+    with RestCluster(transport) as cluster:
+        error = str(error_of(cluster, READ))
+    assert "no connection to http://127.0.0.1:1" in error
+    assert "secret" not in error

@@ -142,6 +142,16 @@ def test_a_floor_that_is_missed_costs_more_and_one_that_is_exceeded_less() -> No
     assert floors("1", "o1", "o2", "s1") == pytest.approx((14, 18, 10))
 
 
+def test_a_default_floor_costs_what_one_that_is_asked_for_does() -> None:
+    db = stateful_set(3)
+    pods = [
+        builders.pod(f"db-{n}", of=db, node="s1", requests={"cpu": "1"}, uid=f"db-{n}")
+        for n in range(3)
+    ]
+    found = cost(billed(candidate(db, pods=pods)), "db")
+    assert found.at_floor == pytest.approx(found.now * (2 * 3 + 1) / 3)
+
+
 def test_pods_that_wait_for_a_node_cost_nothing_yet() -> None:
     assert floors("all", "s1", "", "") == pytest.approx((2, 6, 6))
 
@@ -184,8 +194,18 @@ def test_nodes_whose_spot_price_is_only_assumed_are_counted() -> None:
     nodes = [of_type("o1"), of_type("s1"), of_type("s2", "small"), node("s3")]
     spot = {"small/*": 0.5}
     bill = billed(nodes=nodes, prices=Prices(sources=[HERE], on_demand=PRICES.on_demand, spot=spot))
+    assert bill.gaps.assumed_spot == 1
     assert bill.gaps.assumed == 2  # what is on on-demand may be on spot at its floor
     assert bill.nodes.now == pytest.approx(12 + 12 * A_THIRD + 6 * 0.5)
+
+
+def test_an_instance_with_windows_costs_not_what_one_with_linux_does() -> None:
+    nodes = [of_type("o1", labels={names.OS: "windows"}), of_type("s1", labels={names.OS: "linux"})]
+    bill = billed(nodes=nodes)
+    assert bill.gaps.unknown == {"big/windows": 1}
+    assert bill.nodes.now == pytest.approx(12 * A_THIRD)
+    own = Prices(sources=[HERE], on_demand={**PRICES.on_demand, "big/windows": 20 * DOLLAR})
+    assert billed(nodes=nodes, prices=own).nodes.on_demand == pytest.approx(32)
 
 
 def test_regions_that_the_prices_are_not_of_are_told() -> None:

@@ -12,11 +12,13 @@ from evenkeel.decisions.floor.source import FloorOf, Source
 from evenkeel.decisions.floor.standing import Movable, Standing, stand
 from evenkeel.decisions.pools.spread import Spread
 from evenkeel.decisions.restore.snapshot import Candidate
+from evenkeel.decisions.room.fleet import Fleet
+from evenkeel.decisions.room.rooms import Rooms
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec, TopologySpread
 from evenkeel.model.capacity import WELL_KNOWN
 from evenkeel.model.deployment import Deployment
-from evenkeel.model.floor import ALL, MAJORITY_OF_ALL, NONE, Floor
+from evenkeel.model.floor import ALL, MAJORITY_OF_ALL, NONE, Floor, Unit
 from evenkeel.model.meta import LabelSelector
 from evenkeel.model.names import TEMPLATE_HASH as HASH
 from evenkeel.model.pod import Pod
@@ -25,6 +27,8 @@ from evenkeel.model.release import ReleaseReason
 from evenkeel_cli.decisions.remarks import (
     Remark,
     of_domains,
+    of_few_domains,
+    of_floor_beside,
     of_policy,
     of_pools,
     of_spreads,
@@ -88,10 +92,27 @@ def test_what_a_default_floor_misses_is_said_and_no_alarm(*, managed: bool) -> N
         "2 below its default floor",
         False,
     )
-    assert "none is moved. Set evenkeel.dev/on-demand" in remark.message
+    holds = "none is moved" if managed else "in a namespace that is not managed nothing heeds it"
+    assert f"{holds}. Set evenkeel.dev/on-demand" in remark.message
+    assert ("new pods prefer on-demand" in remark.message) == managed
     (remark,) = said(stood(pods(3, ready=False)))
     assert (remark.reason, remark.warning) == ("FloorNotReady", False)
     assert said(stood(pods(3))) == []
+
+
+@pytest.mark.parametrize("source", [Source.WORKLOAD, Source.DEFAULT])
+def test_nothing_is_said_of_a_namespace_that_was_not_seen(source: Source) -> None:
+    """What its workload asks for itself is known all the same."""
+    found = stand(
+        builders.stateful_set(replicas=3),
+        FloorOf(MAJORITY_OF_ALL, source),
+        pods(0, 3),
+        FLEET.capacities,
+        is_managed=False,
+    )
+    messages = [each.message for each in of_standing(found, (), unseen=True)]
+    is_asked = source is Source.WORKLOAD
+    assert messages == ["2 of its floor of 2 are not on on-demand nodes"] * is_asked
 
 
 def test_the_schedulers_word_is_passed_on() -> None:
@@ -201,6 +222,12 @@ def test_what_moves_out_of_a_pool_with_too_many_is_told(
     stands = stand(workload, floor, (), FLEET.capacities, is_managed=is_managed)
     (remark,) = of_pools(stands, Spread({}, {A: 1, B: 3}), 2, lambda: 2, in_gang=in_gang)
     assert remark.message.endswith(told)
+
+
+def test_what_moves_is_not_told_where_nothing_is_known_of_its_namespace() -> None:
+    full = Spread({}, {A: 1, B: 3})
+    (remark,) = of_pools(standing(NONE), full, 2, lambda: 2, unseen=True)
+    assert remark.message.endswith("which is to have 2 at most")
 
 
 def test_pools_are_counted_only_where_one_has_more_than_its_goal() -> None:
@@ -361,3 +388,77 @@ def with_rules(workload: Deployment, rules: NewPodSpec) -> Deployment:
     template = msgspec.structs.replace(workload.spec.template, spec=rules)
     spec = msgspec.structs.replace(workload.spec, template=template)
     return msgspec.structs.replace(workload, spec=spec)
+
+
+THREE = Floor(Unit.REPLICAS, 3)
+SOFT: Any = {"when_unsatisfiable": "ScheduleAnyway"}
+OVER_TYPES: Any = {"topology_key": names.EKS_CAPACITY}
+COUNTS_ALL: Any = {"node_affinity_policy": "Ignore"}
+START = "its pods are spread hard over zone, and on-demand nodes are in"
+MEND = "; add on-demand nodes in others, or ask for a lower floor"
+
+
+def of_six(zones: str, floor: Floor, notes: dict[str, str] | None = None, **said: Any) -> Candidate:
+    """Six pods over three zones with spot nodes, of which these have on-demand nodes, too."""
+    nodes = [builders.node(f"s{zone}", labels={"zone": zone}) for zone in "abc"]
+    nodes += [builders.node(f"o{zone}", spot=False, labels={"zone": zone}) for zone in zones]
+    nodes += [builders.node("elsewhere", spot=False)]
+    fleet = Fleet(
+        {node.name: node for node in nodes if zones or node.name[0] == "s"}, frozenset(), {}
+    )
+    source = FloorOf(floor, said.pop("source", Source.WORKLOAD))
+    managed = said.pop("managed", True)
+    spread = msgspec.structs.replace(spread_over("zone"), **said)
+    made = builders.deployment(replicas=6, annotations=notes)
+    web = with_rules(made, NewPodSpec(topology_spread_constraints=(spread,)))
+    standing = stand(web, source, (), fleet.capacities, is_managed=managed)
+    return Candidate(workload=web, standing=standing, fleet=fleet)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "told"),
+    [
+        pytest.param(
+            of_six("a", ALL),
+            f"{START} 1 of 3 domains: new pods of its floor of 6 count these alone, so that one may"
+            f" get 6 of its pods, without a floor 2{MEND}",
+            id="one zone gets all",
+        ),
+        pytest.param(
+            of_six("ab", THREE, min_domains=3),
+            f"{START} 2 of 3 domains: these take 2 of its floor of 3, and the others wait"
+            f" until restore lets them go to spot{MEND}",
+            id="fewer than minDomains",
+        ),
+        pytest.param(
+            of_six("ab", ALL, **COUNTS_ALL),
+            f"{START} 2 of 3 domains: these take 4 of its floor of 6, and the others wait"
+            f" until restore lets them go to spot{MEND}",
+            id="all nodes count",
+        ),
+        pytest.param(of_six("ab", ALL, max_skew=2), "", id="it may be less even"),
+        pytest.param(of_six("a", TWO), "", id="a zone has as many as the others"),
+        pytest.param(of_six("ab", TWO, min_domains=3), "", id="each has a place"),
+        pytest.param(of_six("ab", THREE, **COUNTS_ALL), "", id="all count, and there is a place"),
+        pytest.param(of_six("abc", ALL), "", id="all zones have some"),
+        pytest.param(of_six("", ALL), "", id="there are none"),
+        pytest.param(of_six("a", NONE), "", id="there is no floor"),
+        pytest.param(of_six("a", ALL, source=Source.DEFAULT), "", id="its floor is a default"),
+        pytest.param(of_six("a", ALL, managed=False), "", id="its namespace is not managed"),
+        pytest.param(of_six("a", ALL, NOT_BY_WEBHOOK), "", id="its template places its pods"),
+        pytest.param(of_six("a", ALL, **SOFT), "", id="it is soft"),
+        pytest.param(of_six("a", ALL, **OVER_TYPES), "", id="it is a ratio"),
+    ],
+)
+def test_a_floor_that_a_hard_spread_contradicts_is_told(candidate: Candidate, told: str) -> None:
+    found = of_few_domains(candidate, Rooms(candidate.fleet))
+    assert [each.message for each in found] == [told] * bool(told)
+    assert all((each.reason, each.warning) == ("FloorInFewDomains", True) for each in found)
+
+
+@pytest.mark.parametrize(("fields", "told"), [({}, True), (SOFT, False), (OVER_TYPES, False)])
+def test_what_a_floor_needs_beside_a_hard_spread_is_told(
+    fields: dict[str, str], *, told: bool
+) -> None:
+    spread = msgspec.structs.replace(spread_over("zone"), **fields)
+    assert bool(of_floor_beside(spread)) is told

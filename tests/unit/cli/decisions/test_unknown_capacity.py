@@ -1,7 +1,7 @@
 """Nodes whose labels do not tell their capacity type, by what they say."""
 
 from evenkeel.model import names
-from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
 from evenkeel.model.node import Node, NodeMetadata
 from evenkeel_cli.decisions.unknown_capacity import UnknownCapacity, of_unknown_capacity
 
@@ -25,6 +25,15 @@ def test_nodes_are_named_by_the_label_that_says_neither_type() -> None:
     doubtful = {"lifecycle=Ec2Spot": ["c", "d"], "lifecycle=normal": ["e"]}
     assert of_unknown_capacity(nodes, LABELS) == UnknownCapacity(["a", "b"], doubtful)
     assert of_unknown_capacity([node("f", lifecycle="spot")], LABELS) == UnknownCapacity([], {})
+
+
+def test_nodes_in_capacity_blocks_are_named_though_they_count_as_on_demand() -> None:
+    by_eks = {names.EKS_CAPACITY: "CAPACITY_BLOCK"}
+    by_karpenter = {names.KARPENTER_CAPACITY: "reserved", names.RESERVATION_TYPE: "capacity-block"}
+    lasting = {names.KARPENTER_CAPACITY: "reserved", names.RESERVATION_TYPE: "default"}
+    nodes = [node("b", **by_eks), node("a", **by_karpenter), node("c", **lasting)]
+    assert of_unknown_capacity(nodes, WELL_KNOWN) == UnknownCapacity([], blocks=("a", "b"))
+    assert {WELL_KNOWN.of(each) for each in nodes} == {Capacity.ON_DEMAND}
 
 
 def test_nodes_that_no_ec2_instance_runs_are_named_by_what_runs_them() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import yaml
 
+from evenkeel.model import names
 from evenkeel_cli import manifests
 from evenkeel_cli.doctor import rights
 from evenkeel_cli.doctor.cluster import facts
@@ -31,11 +32,13 @@ EMPTY = {
     "namespaces/evenkeel-system/leases": "Lease",
 }
 """Kinds of which there is no object."""
+IN_MANIFESTS = rights.in_manifests("rbac", "policies/deny")
 POLICIES = {
-    "validatingadmissionpolicies": manifests.policies()[::2],
-    "validatingadmissionpolicybindings": manifests.policies()[1::2],
+    "validatingadmissionpolicies": [e for e in IN_MANIFESTS if e["kind"] == rights.POLICY],
+    "validatingadmissionpolicybindings": [
+        e for e in IN_MANIFESTS if e["kind"] == manifests.BINDING
+    ],
 }
-"""Each policy is followed by its binding."""
 VERSION = rights.of_command()
 SAID = '299 - "evenkeel to spot: it is above its floor"'
 
@@ -87,6 +90,8 @@ class Api:
                 selector = {"matchLabels": {f"evenkeel.dev/{label}": "true"}}
                 webhook = {"name": hook, "clientConfig": client, "namespaceSelector": selector}
                 return answer(200, {"webhooks": [webhook]})
+        if end == f"priorityclasses/{names.SEAT_CLASS}":
+            return answer(200, {})
         if end.removeprefix("clusterroles/") in (*rights.ROLES, facts.GATE):
             return answer(200, {"metadata": {"labels": {rights.LABEL: VERSION}}})
         labels = {"evenkeel.dev/managed": "true", "evenkeel.dev/gate": "true"}

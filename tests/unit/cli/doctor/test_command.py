@@ -3,7 +3,7 @@
 import json
 from base64 import b64encode
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,9 @@ from evenkeel.model import names
 from evenkeel.model.times import to_micro_time
 from evenkeel_cli.doctor import rights
 from evenkeel_cli.install import certificate
+from evenkeel_runtime.serve.certificate import SERIES
 from tests.kit.api_server import (
+    Step,
     answer,
     hang,
     refusal,
@@ -68,7 +70,7 @@ def test_a_cluster_in_which_all_holds_has_nothing_broken(api: Api, tmp_path: Pat
     assert verdicts(api, tmp_path) == NOT_LOOKED
     done = doctor(api, tmp_path)
     assert (done.exit_code, done.stderr) == (0, "")
-    assert done.stdout.endswith("None of 22 links is broken. 4 were not looked at.\n")
+    assert done.stdout.endswith("None of 23 links is broken. 4 were not looked at.\n")
 
 
 def test_nothing_is_written_but_in_dry_runs(api: Api, tmp_path: Path) -> None:
@@ -96,6 +98,16 @@ def test_a_pause_and_a_missing_right_are_broken_links(api: Api, tmp_path: Path) 
         "rights of interruption": "broken",
         "rights of handover": "broken",
     }
+
+
+def test_seats_without_their_right_or_their_priority_are_broken(api: Api, tmp_path: Path) -> None:
+    api.refused.add("create pods")
+    api.answers[f"priorityclasses/{names.SEAT_CLASS}"] = refusal(404, "NotFound")
+    broken = {"rights of handover": "broken", "seats": "broken"}
+    told = {link: each for link, each in found(api, tmp_path).items() if link in broken}
+    assert {link: each["verdict"] for link, each in told.items()} == broken
+    assert "create pods in evenkeel-system" in told["rights of handover"]["reason"]
+    assert all("apply manifests/ again" in each["remedy"] for each in told.values())
 
 
 def test_a_cluster_without_evenkeel_is_told_so_once(api: Api, tmp_path: Path) -> None:
@@ -154,36 +166,60 @@ def test_the_webhook_in_the_cluster_is_asked_for_as_its_account(api: Api, tmp_pa
     assert every["rights of evenkeel-serve"]["verdict"] == "fine"
 
 
-@pytest.mark.parametrize(("lasts", "verdict"), [(8, "fine"), (6, "broken")])
-def test_of_the_webhook_in_the_cluster_the_ca_bundle_has_to_last(
-    lasts: int, verdict: str, api: Api, tmp_path: Path
-) -> None:
-    """Where ``evenkeel install`` made it, it is the certificate itself."""
-    host = "evenkeel-serve.evenkeel-system.svc"
-    end = SystemClock().now() + timedelta(days=lasts)
-    bundle = certificate.made(host, end - certificate.LASTS).certificate
-    api.service = SERVICE
-    api.bundle = b64encode(bundle.encode()).decode()
-    found_of_it = found(api, tmp_path)["webhook certificate"]
-    assert found_of_it["verdict"] == verdict
-    assert host in found_of_it["reason"]
-    assert f"{end:%Y-%m-%d}" in found_of_it["reason"]
+METRICS_OF_SERVE = "/services/evenkeel-serve:metrics/proxy/metrics"
+
+
+def told(ends: datetime) -> Step:
+    """What a process of the webhook tells of its certificate."""
+    line = f'{SERIES}{{cluster="prod"}} {ends.timestamp()}'
+    return answer(200, f"# HELP {SERIES} ...\n{line}\nother 1\n".encode())
 
 
 @pytest.mark.parametrize(
-    ("bundle", "verdict", "said"),
-    [("", "not looked at", "only the API server"), ("bm9uZQ==", "broken", "no certificate")],
+    ("vouching", "served", "verdict"),
+    [(9, 8, "fine"), (9, 6, "broken"), (6, 9, "broken"), (None, 8, "fine"), (None, 6, "broken")],
 )
-def test_a_ca_bundle_that_says_nothing_is_told(
-    bundle: str, verdict: str, said: str, api: Api, tmp_path: Path
+def test_of_the_webhook_in_the_cluster_what_it_serves_and_the_ca_bundle_have_to_last(
+    vouching: int | None, served: int, verdict: str, api: Api, tmp_path: Path
 ) -> None:
-    api.service, api.bundle = SERVICE, bundle
-    found_of_it = found(api, tmp_path)["webhook certificate"]
-    assert found_of_it["verdict"] == verdict
-    assert said in found_of_it["reason"]
+    host, now = "evenkeel-serve.evenkeel-system.svc", SystemClock().now()
+    api.service = SERVICE
+    if vouching is not None:
+        made_at = now + timedelta(days=vouching) - certificate.LASTS
+        bundle = certificate.made(host, made_at).certificate
+        api.bundle = b64encode(bundle.encode()).decode()
+    api.answers[METRICS_OF_SERVE] = told(now + timedelta(days=served))
+    finding = found(api, tmp_path)["webhook certificate"]
+    assert finding["verdict"] == verdict
+    end = now + timedelta(days=min(served, vouching or served))
+    assert f"{host} " in finding["reason"]
+    assert f"{end:%Y-%m-%d}" in finding["reason"]
 
 
 DENIED = refusal(403, "Forbidden", "you may not")
+UNTOLD = answer(200, b"other 1\n")
+
+
+@pytest.mark.parametrize(
+    ("answered", "said"), [(UNTOLD, "does not tell when"), (DENIED, "you may not")]
+)
+@pytest.mark.parametrize(("vouching", "verdict"), [(9, "not looked at"), (6, "broken")])
+def test_a_ca_bundle_that_lasts_says_nothing_of_what_is_served(
+    answered: Step, said: str, vouching: int, verdict: str, api: Api, tmp_path: Path
+) -> None:
+    api.service, api.answers[METRICS_OF_SERVE] = SERVICE, answered
+    end = SystemClock().now() + timedelta(days=vouching)
+    bundle = certificate.made("any", end - certificate.LASTS).certificate
+    api.bundle = b64encode(bundle.encode()).decode()
+    finding = found(api, tmp_path)["webhook certificate"]
+    assert finding["verdict"] == verdict
+    assert (said if verdict != "broken" else f"ends on {end:%Y-%m-%d}") in finding["reason"]
+
+
+def test_a_ca_bundle_that_says_nothing_is_told(api: Api, tmp_path: Path) -> None:
+    api.service, api.bundle = SERVICE, "bm9uZQ=="
+    finding = found(api, tmp_path)["webhook certificate"]
+    assert (finding["verdict"], "no certificate" in finding["reason"]) == ("broken", True)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Each link in the cluster, judged: one that holds, and one for each way in which it may not."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -375,3 +375,22 @@ def test_the_lease_tells_of_a_wrong_clock(noted: str, verdict: Verdict, said: st
 
 def test_no_lease_tells_nothing_of_a_clock() -> None:
     check(checks.clock_of_reconciler(None), NOT_LOOKED)
+
+
+def seats(*, has_class: bool, policies: Sequence[str], bound: Sequence[str]) -> Finding:
+    given = {
+        "has_seat_class": has_class,
+        "policies": dict.fromkeys(policies, HERE),
+        "actions": dict.fromkeys(bound, ("Deny",)),
+    }
+    return checks.seats(in_cluster(given))
+
+
+def test_seats_need_their_priority_and_handover_is_held_to_them() -> None:
+    only = [checks.SEATS]
+    check(seats(has_class=True, policies=only, bound=only), FINE)
+    without = seats(has_class=False, policies=only, bound=only)
+    check(without, BROKEN, "no PriorityClass evenkeel-seat: no seat is made")
+    for policies, bound in ((only, []), ([], only)):
+        loose = seats(has_class=True, policies=policies, bound=bound)
+        check(loose, BROKEN, "handover may make any pod in evenkeel-system")

@@ -20,7 +20,7 @@ from evenkeel_cli.headroom.present import (
     judge_buffer,
     judge_pods,
 )
-from evenkeel_cli.headroom.sizing import GI, Need, Room, Size
+from evenkeel_cli.headroom.sizing import ANY, GI, Need, Room, Size
 from evenkeel_cli.status.gather import gather
 from evenkeel_cli.targets import Target
 from evenkeel_sandbox.simulator.clock import SimulatedClock
@@ -86,7 +86,7 @@ def test_pause_pods_are_there_when_all_have_a_node() -> None:
     ("found", "singles", "verdict", "said"),
     [
         ([], NONE, FINE, "no single replica needs any"),
-        ([], Need.of([Size()]), FINE, "no single replica needs any"),
+        ([], Need.of([(ANY, Size())]), FINE, "no single replica needs any"),
         ([], SINGLES, NOT_LOOKED, "evenkeel headroom --reserved"),
         ([Present("pause pods", ROOM)], SINGLES, FINE, "2 placeholders of 500m cpu"),
         ([Present("pause pods", ROOM, "lost", "find them")], SINGLES, BROKEN, "find them"),
@@ -106,8 +106,10 @@ def cluster() -> SimulatedCluster:
         room = {"cpu": "8", "memory": "16Gi", "pods": "50"}
         status = {"allocatable": room}
         made.apply(resource("Node", name, labels={names.CAPACITY_LABELS[0]: name}, status=status))
-    spot = {"nodeSelector": {names.CAPACITY_LABELS[0]: "spot"}}
-    made.apply(manifest("login", pod=spot))
+    clause = {"key": names.CAPACITY_LABELS[0], "operator": "In", "values": ["spot"]}
+    rather = {"weight": 100, "preference": {"matchExpressions": [clause]}}
+    spot = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [rather]}}
+    made.apply(manifest("login", pod={"affinity": spot}))
     made.clock.advance(seconds(30))
     return made
 

@@ -1,18 +1,26 @@
 """How much headroom is needed, as a decision."""
 
 from collections.abc import Sequence
+from typing import Any
 
+import msgspec
 import pytest
 
 from evenkeel.decisions.restore.snapshot import Candidate, Snapshot
+from evenkeel.model import names
+from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.meta import OwnerReference
 from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.pool import Pool
 from evenkeel_cli.headroom.sizing import (
+    ANY,
     GI,
     MI,
+    Kept,
+    Kind,
+    Kinds,
     Need,
     Room,
     Size,
@@ -23,6 +31,7 @@ from evenkeel_cli.headroom.sizing import (
 )
 from tests.kit import builders
 from tests.kit.builders import NOW
+from tests.unit.decisions.placement.pods import clause, required
 from tests.unit.decisions.restore.candidates import (
     candidate,
     deployment,
@@ -110,6 +119,90 @@ def test_singles_need_room_for_the_largest_pod_of_each() -> None:
     rollout = candidate(one, pods=pods)
     other = candidate(two, pods=pods_of(two, "s1", requests={"cpu": "400m"}))
     assert of_singles(seen(rollout, other)) == Need(2, Size(900, GI), Room(2, Size(500, GI)))
+
+
+USUAL = {names.ARCH: "amd64", names.OS: "linux"}
+ARM, WINDOWS = {names.ARCH: "arm64"}, {names.OS: "windows"}
+ON_DEMAND = (
+    builders.node("o1", spot=False, labels=USUAL),
+    builders.node("o2", spot=False, labels=USUAL | ARM),
+)
+DEDICATED = {"key": "team", "operator": "Exists"}
+LOST = {"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute"}
+
+
+def kind_of(rules: dict[str, Any], devices: dict[str, str] | None = None) -> Kind | None:
+    """The kind of nodes that a pod with these rules needs."""
+    its = msgspec.convert({**rules}, NewPodSpec)
+    requests = {"cpu": 0.5, **{key: float(each) for key, each in (devices or {}).items()}}
+    return Kinds(fleet(*ON_DEMAND)).of(its, requests)
+
+
+def test_pods_that_may_go_to_spot_alone_are_told_and_not_counted() -> None:
+    """Placeholders are on on-demand nodes."""
+    nodes = [*ON_DEMAND, in_pool("s1", "big", "a")]
+    kept = with_rules(deployment(1), nodeSelector={"karpenter.sh/capacity-type": "spot"})
+    free = with_rules(stateful_set(1, "none"), nodeSelector={names.OS: "linux"})
+    found = [
+        candidate(each, pods=pods_of(each, "s1", requests=SMALL), nodes=fleet(*nodes))
+        for each in (kept, free)
+    ]
+    pods = [pod for each in found for pod in each.pods]
+    pool = of_largest_pool(seen(*found, pods=pods, nodes=nodes))
+    assert pool is not None
+    for need in (of_singles(seen(*found, nodes=nodes)), pool[1]):
+        assert (need.pods, need.room.placeholders, need.others) == (1, 1, 1)
+        assert "no placeholder helps 1 more: its own rules exclude on-demand" in str(need)
+    assert of_singles(seen(found[0], nodes=nodes)).kept == []
+
+
+@pytest.mark.parametrize(
+    ("rules", "devices", "told"),
+    [
+        pytest.param({}, {}, "", id="any node"),
+        pytest.param({"nodeSelector": {names.OS: "linux"}}, {}, "", id="all nodes have it"),
+        pytest.param({"tolerations": [DEDICATED]}, {}, "", id="a mere toleration"),
+        pytest.param({"nodeSelector": ARM}, {}, "kubernetes.io/arch=arm64", id="another machine"),
+        pytest.param({"nodeSelector": WINDOWS}, {}, "kubernetes.io/os=windows", id="none has it"),
+        pytest.param(
+            {"affinity": required({"matchExpressions": [clause("disk", "In", "ssd")]})},
+            {},
+            "their node affinity",
+            id="affinity",
+        ),
+        pytest.param({}, {"nvidia.com/gpu": "2"}, "2 nvidia.com/gpu", id="a device"),
+    ],
+)
+def test_pods_need_nodes_of_a_kind_by_their_rules_and_devices(
+    rules: dict[str, Any], devices: dict[str, str], told: str
+) -> None:
+    found = kind_of(rules, devices)
+    assert (str(found), bool(found and found.name)) == (told, bool(told))
+
+
+def test_a_kind_has_what_its_pods_tolerate_for_good() -> None:
+    found = kind_of({"nodeSelector": ARM, "tolerations": [DEDICATED, LOST]})
+    again = kind_of({"nodeSelector": dict(ARM), "tolerations": [DEDICATED]})
+    other = kind_of({"nodeSelector": ARM})
+    assert found is not None
+    assert again is not None
+    assert other is not None
+    assert msgspec.to_builtins([*(found.rules.tolerations or ())]) == [DEDICATED]
+    assert found.name == again.name != other.name
+
+
+def test_each_kind_has_a_room_of_its_own_and_no_device_is_shared() -> None:
+    arm, gpu = kind_of({"nodeSelector": ARM}), kind_of({}, {"nvidia.com/gpu": "1"})
+    small = Size(100, GI)
+    need = Need.of(
+        [(ANY, small), (arm, small), (arm, Size(50, 0)), (gpu, small), (gpu, Size(50, 0))]
+    )
+    assert (need.pods, need.total, need.room) == (5, Size(400, 3 * GI), Room(1, small))
+    assert {str(each) for each in need.rooms} == {
+        "2 placeholders of 100m cpu and 1Gi memory on nodes for kubernetes.io/arch=arm64",
+        "2 placeholders of 100m cpu and 1Gi memory on nodes for 1 nvidia.com/gpu",
+    }
+    assert need.kept == [Kept(Room(1, small)), *need.rooms]
 
 
 def in_pool(name: str, type_: str = "", zone: str = "", *, spot: bool = True) -> Node:

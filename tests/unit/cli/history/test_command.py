@@ -12,6 +12,7 @@ import pytest
 from moto import mock_aws
 
 from evenkeel.adapters.clock import SystemClock
+from evenkeel.adapters.telemetry.decision_log import count_record
 from evenkeel.model.meta import Reference
 from evenkeel_cli import words
 from evenkeel_cli.demo import play
@@ -218,7 +219,8 @@ def test_the_log_of_a_storm_says_what_was_seen_from_outside() -> None:
         for _ in play.steps(scene):
             pass
         journal = scene.simulation.journal
-        found = incident.of([*journal.records("demo", "act"), *journal.count_records("demo")])
+        counts = [count_record(each, "demo") for each in journal.pod_counts]
+        found = incident.of([*journal.records("demo", "act"), *counts])
         assert found is not None
         seen = {
             words.workload_name(health.workload): health.lowest

@@ -81,7 +81,8 @@ def test_policies_stay_as_they_are_and_are_of_this_version(there: Policies) -> N
     bindings = [each for each in kept.objects.values() if each["kind"] == manifests.BINDING]
     actions = {each["metadata"]["name"]: each["spec"]["validationActions"] for each in bindings}
     held = {} if there is Policies.NONE else {name: [there.capitalize()] for name in HELD}
-    assert actions == {"evenkeel-leases": ["Deny"]} | held
+    always = {name: ["Deny"] for name in ("evenkeel-leases", "evenkeel-seats")}
+    assert actions == always | held
 
 
 def test_policies_that_nobody_wants_any_more_go() -> None:

@@ -56,7 +56,7 @@ def test_that_it_left_more_is_said_as_an_error_of_evenkeel(
     own, printed = trials(2), StringIO()
     policies = [result("evenkeel", own, None)]
     output = Output("table", Console(file=printed, width=200))
-    show(output, listing(own, policies, trials(left)), workloads=1)
+    show(output, listing(own, policies, trials(left)), 1, ["Dollars."])
     said = "A plain eviction left more, an error of Evenkeel: deployment shop/web (1 storm)."
     assert (said in printed.getvalue()) == (left > 2)
 

@@ -4,13 +4,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from evenkeel.model.capacity import WELL_KNOWN
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.meta import Reference
 from evenkeel.model.reasons import Reason
 from evenkeel_cli.decisions.remarks import Remark
 from evenkeel_cli.decisions.unknown_capacity import UnknownCapacity
 from evenkeel_cli.status.listing import (
+    BELOW_DEFAULT,
     MOST_TOLD,
     NO_FLOOR,
     Floor,
@@ -20,6 +22,7 @@ from evenkeel_cli.status.listing import (
     of_nodes,
 )
 
+OWN = CapacityLabels(("lifecycle", "kind"))
 RISK = Remark(Reason.BELOW_FLOOR, "1 below its floor", "one is missing", warning=True)
 DEFAULT = Remark(Reason.DEFAULT_FLOOR, "1 below its default floor", "it is a default")
 QUIET = Remark(Reason.MOVING, "1 moving", "one moves")
@@ -65,6 +68,12 @@ def test_a_default_floor_above_none_is_told_to_be_one(floor: int, source: str, w
     assert workload(floor, source).floor_in_words == words
 
 
+def test_below_its_default_floor_a_workload_is_not_simply_well() -> None:
+    assert workload(2, "default", survivors=0).ok_or_no_floor == BELOW_DEFAULT
+    assert workload(2, "default", survivors=2).ok_or_no_floor is True
+    assert workload(2, survivors=0).ok_or_no_floor is True, "its remark says what it misses"
+
+
 @pytest.mark.parametrize(
     ("ok", "floor", "told"),
     [(True, 0, NO_FLOOR), (True, 1, True), (False, 0, False), (False, 1, False)],
@@ -102,9 +111,40 @@ def test_an_eviction_that_waits_is_told_with_why_its_pods_wait() -> None:
     ],
 )
 def test_so_many_are_told_and_the_rest_is_counted(more: int, told: Sequence[str]) -> None:
-    found = sentences(*[workload(remarks=[RISK])] * (MOST_TOLD + more))
+    remarks = [replace(RISK, message="x" * number) for number in range(MOST_TOLD + more)]
+    found = sentences(*(workload(remarks=[each]) for each in remarks))
     assert found[MOST_TOLD:] == told
-    assert set(found[:MOST_TOLD]) == {found[0]}
+    assert len(set(found[:MOST_TOLD])) == MOST_TOLD
+
+
+def test_what_is_said_of_many_is_said_once_and_hides_nothing_else() -> None:
+    """Ten equal sentences hid the one that differs."""
+    alike = [workload(remarks=[replace(RISK, message="1 of 2 is off")])] * 40
+    other = workload(remarks=[RISK])
+    both = "shop/deploy/web, shop/deploy/web, shop/deploy/web and 37 more: 1 of 2 is off."
+    assert sentences(*alike, other) == [both, "shop/deploy/web: one is missing."]
+    more = workload(remarks=[replace(RISK, message="2 of 3 are off")])
+    assert sentences(workload(remarks=[replace(RISK, message="1 of 2 is off")]), more) == [
+        "shop/deploy/web: 1 of 2 is off. So it is, with other numbers, of shop/deploy/web."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("items", "told"),
+    [
+        ((), ""),
+        (
+            (workload(), workload(2), workload(survivors=0), workload(0, replicas=0, survivors=0)),
+            "1 of 3 workloads would have no Ready pod, and 2 fewer than the floor.",
+        ),
+        ((workload(),), "0 of 1 workload would have no Ready pod."),
+    ],
+)
+def test_the_first_line_says_how_many_would_be_at_zero(
+    items: Sequence[WorkloadStatus], told: str
+) -> None:
+    start = "If every spot node died now, " if told else ""
+    assert WorkloadStatusList(items=items).headline == f"{start}{told}"
 
 
 def test_workloads_of_other_namespaces_are_counted_and_the_namespaces_named() -> None:
@@ -118,17 +158,23 @@ def test_workloads_of_other_namespaces_are_counted_and_the_namespaces_named() ->
     [
         (UnknownCapacity(unlabelled=["n1", "n2"]), ["2 nodes have no label", "n1, n2"]),
         (UnknownCapacity(unlabelled=["n1"]), ["1 node has no label", f"{WELL_KNOWN.keys[0]}=spot"]),
+        (UnknownCapacity(blocks=["n1"]), ["1 node is in a Capacity Block", "end at one time"]),
         (UnknownCapacity(elsewhere={"fargate": ["n1"]}), ["1 node is no EC2 instance (fargate)"]),
         (
             UnknownCapacity(doubtful={"lifecycle=Ec2Spot": ["n1", "n2"]}),
-            ["2 nodes have the label lifecycle=Ec2Spot", "n1, n2", "CAPACITY_LABELS="],
+            [
+                "2 nodes have the label lifecycle=Ec2Spot",
+                "n1, n2",
+                "if it means spot, set EVENKEEL_CAPACITY_LABELS=lifecycle=Ec2Spot,kind; if",
+                "if on-demand, give there the value of lifecycle that means spot",
+            ],
         ),
     ],
 )
 def test_nodes_of_an_unknown_capacity_type_are_told_with_what_to_do(
     nodes: UnknownCapacity, said: Sequence[str]
 ) -> None:
-    (told,) = of_nodes(nodes, WELL_KNOWN)
+    (told,) = of_nodes(nodes, OWN if nodes.doubtful else WELL_KNOWN)
     assert all(each in told for each in said), told
 
 

@@ -33,6 +33,7 @@ EVICT_BY = WARNING.deadline - seconds(31)
 TRIED_UNTIL = tried_until(node_deadline(WARNING))
 STATEFUL_SET = builders.stateful_set()
 OF_DB = builders.owner(STATEFUL_SET)
+OF_ONE = builders.owner(builders.stateful_set(replicas=1))
 
 
 def mover(pod: Pod, way: Way, notice: NodeNotice = WARNING, *, warning: bool = False) -> MovingPod:
@@ -179,17 +180,16 @@ def test_each_pod_that_is_forced_off_leaves_one_less_of_its_workload() -> None:
     assert [each.share_remaining for each in found.forced] == [0.5, 0.25]
 
 
-@pytest.mark.parametrize(
-    ("owner", "pod"),
-    [
-        (Owner(), builders.pod("bare")),
-        (OF_DB, ordinals(0, ready=False)[0]),
-    ],
-    ids=["a bare pod", "no pod is available"],
-)
-def test_nothing_is_left_without_the_last_pod(owner: Owner, pod: Pod) -> None:
-    (each,) = plan([mover(pod, Way.AT_LAST_MOMENT)], owner).forced
+@pytest.mark.parametrize("is_ready", [True, False])
+def test_nothing_is_left_without_the_last_pod(*, is_ready: bool) -> None:
+    (each,) = plan(by_ordinal(*ordinals(0, ready=is_ready)), OF_ONE).forced
     assert each.share_remaining == 0
+
+
+@pytest.mark.parametrize("owner", [Owner(), OF_DB], ids=["bare", "nothing replaces it"])
+def test_no_count_gains_by_the_wait_of_a_pod_that_nothing_replaces(owner: Owner) -> None:
+    (each,) = plan([mover(builders.pod(), Way.AT_LAST_MOMENT)], owner).forced
+    assert each.share_remaining == 1
 
 
 def test_no_pod_is_missing_from_a_workload_that_is_scaled_to_zero() -> None:

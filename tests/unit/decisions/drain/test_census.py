@@ -419,7 +419,7 @@ def test_surplus_pods_can_go_without_taking_a_workload_below_what_it_wants(
     census: Census,
 ) -> None:
     available = census.count.available - census.count.excess
-    going = [item for item in census.released if item.pod.uid in census.may_go]
+    going = [item for item in census.released if item.pod.uid in census.replaced]
     lost = sum(census.is_available(item.pod) for item in going)
     assert available - lost >= min(available, census.count.wanted)
     assert census.count.wanted <= census.count.replicas_to_keep

@@ -63,3 +63,7 @@ def test_a_budget_elsewhere_or_without_a_selector_is_nothing() -> None:
         metadata=msgspec.structs.replace(budget().metadata, namespace="elsewhere"),
     )
     assert divide(PODS, [nothing, elsewhere], 1).whole == frozenset()
+
+
+def test_a_namespace_whose_budgets_are_not_known_is_whole() -> None:
+    assert divide(PODS, [], 1, {PODS[0].namespace}).whole == {PODS[0].namespace}

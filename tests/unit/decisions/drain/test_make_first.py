@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+import msgspec
 import pytest
 
 from evenkeel.decisions.drain import agenda, writes
@@ -198,6 +199,41 @@ def test_it_says_so_if_the_scheduler_has_a_node_for_none_of_the_missing_pods(
     for name, said in (("one", of_one), ("other", of_other)):
         scene.elsewhere(name, **({"node": "", "ready": False} | said))
     assert told(scene.plan().steps) == [("a", Verb.WAIT, reason)]
+
+
+def test_it_says_so_if_the_replacement_does_not_start() -> None:
+    scene = Scene(DYING).away("a", reason=INTERRUPTION)
+    found = scene.elsewhere("new", ready=False, waiting="ImagePullBackOff").plan()
+    assert told(found.steps) == [("a", Verb.WAIT, "ReplacementFails")]
+    assert found.steps[0].why is not None
+    assert found.steps[0].why.cause == "its replacement does not start: ImagePullBackOff"
+
+
+@pytest.mark.parametrize(
+    ("made_ago", "told_ago", "node", "waiting", "is_deleted"),
+    [
+        (9, 1, "good", "CrashLoopBackOff", True),
+        (9, None, "good", "CrashLoopBackOff", False),
+        (1, 1, "good", "CrashLoopBackOff", False),
+        (9, 1, "n1", "CrashLoopBackOff", False),
+        (9, 1, "good", "ImagePullBackOff", False),
+    ],
+    ids=["told", "not told", "made since", "on a dying node", "no crash"],
+)
+def test_a_replacement_that_crashes_beside_a_pod_goes_when_that_is_told_to_go(
+    made_ago: float, told_ago: float | None, node: str, waiting: str, *, is_deleted: bool
+) -> None:
+    replica_set = builders.replica_set(of=builders.deployment())
+    made = NOW - seconds(made_ago)
+    new = builders.pod(
+        of=replica_set, node=node, ready=False, waiting=waiting, creation_timestamp=made
+    )
+    told_first = None if told_ago is None else NOW - seconds(told_ago)
+    census = builders.census(replica_set, owned=[new], dooms=DYING)
+    census = msgspec.structs.replace(census, told_first=told_first)
+    steps = plan(census).steps
+    expected = [(new.name, Verb.DELETE, "CrashedBeside")] if is_deleted else []
+    assert [each for each in told(steps) if each[1] is Verb.DELETE] == expected
 
 
 @pytest.mark.parametrize("replacement", [PENDING, STARTING, {"leaving": True}], ids=str)

@@ -11,14 +11,13 @@ from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.movers import MovingPod
 from evenkeel.decisions.drain.plan import plan
 from evenkeel.model import names
-from evenkeel.model.affinity import Affinity, PodAntiAffinity, PodTerm
 from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.decision import Verb
 from evenkeel.model.meta import Condition
 from evenkeel.model.pod import Pod
 from evenkeel.model.way import Way
 from tests.kit import builders
-from tests.kit.builders import NOW, seconds
+from tests.kit.builders import NOW, apart, seconds
 
 WARNING, HINT = builders.notice(), builders.hint()
 MADE = NOW - seconds(600)
@@ -96,13 +95,13 @@ def test_where_one_is_made_after_the_other_the_next_below_goes_once_the_last_is_
     assert not plan(not_made).evictions
 
 
-def test_none_goes_above_one_that_is_not_available() -> None:
+@pytest.mark.parametrize(("missing", "expected"), [("db-2", ["db-1"]), ("db-1", ["db-0"])])
+def test_none_goes_above_one_that_is_not_available(missing: str, expected: list[str]) -> None:
     census, _ = ordinals(5, policy="OrderedReady", stops_in=seconds(60))
-    missing = pending("db-2")
-    pods = [missing if pod.name == "db-2" else pod for pod in census.pods]
-    moving = [each for each in census.moving if each.pod.name != "db-2"]
+    pods = [pending(missing) if pod.name == missing else pod for pod in census.pods]
+    moving = [each for each in census.moving if each.pod.name != missing]
     found = plan(msgspec.structs.replace(census, pods=pods, moving=moving))
-    assert [step.subject.name for step in found.evictions] == ["db-1"]
+    assert [step.subject.name for step in found.evictions] == expected
 
 
 def test_no_more_go_at_a_time_for_a_hint() -> None:
@@ -258,13 +257,6 @@ REFUSED = "0/3 nodes are available: 3 node(s) didn't match pod anti-affinity rul
 ZONE, HOST = "topology.kubernetes.io/zone", names.HOSTNAME
 
 
-def apart(pod: Pod, *keys: str) -> Pod:
-    """The same pod, kept off others of its kind in the same node, zone, or what else."""
-    rule = PodAntiAffinity(required=tuple(PodTerm(topology_key=key) for key in keys))
-    spec = msgspec.structs.replace(pod.spec, affinity=Affinity(pod_anti_affinity=rule))
-    return msgspec.structs.replace(pod, spec=spec)
-
-
 def beside(
     *keys: str,
     replicas: int = 3,
@@ -296,7 +288,7 @@ def beside(
     return builders.census(
         replica_set,
         owned=[apart(each, *keys) for each in new],
-        released=old,
+        released=[apart(each, *keys) for each in old],
         dooms={"n1": notice},
         **other,
     )
@@ -374,3 +366,45 @@ def test_it_is_said_why_it_goes() -> None:
 def test_a_pod_whose_condition_says_neither_is_not_known_to_lack_a_place() -> None:
     assert going(beside(ZONE, said=("SomebodyElses", "wait"))) == []
     assert beside(ZONE, said=("SomebodyElses", "wait")).lacks_place == ""
+
+
+def with_seat(pod: Pod, **annotations: str) -> Census:
+    """Three ordinals, and a missing one, for whom there is a seat."""
+    metadata = msgspec.structs.replace(pod.metadata, annotations=dict(annotations))
+    missing = msgspec.structs.replace(pod, metadata=metadata)
+    seats = {"before": builders.pod("seat", node="o1")}
+    return ordinals(3, missing=[missing], seats=seats)[0]
+
+
+@pytest.mark.parametrize(
+    ("age", "annotations", "takes"),
+    [(4.999, {}, True), (5, {}, False), (60, {names.SEAT: "before"}, True)],
+    ids=["it is new", "it waits for long", "it was let in"],
+)
+def test_a_pod_that_takes_its_seat_is_about_to_have_a_place(
+    age: float, annotations: dict[str, str], *, takes: bool
+) -> None:
+    """The room was taken by its seat when the scheduler looked."""
+    pod = pending(age=age, refused="Insufficient cpu")
+    census = with_seat(pod, **annotations)
+    (missing,) = (each for each in census.pods if each.name == pod.name)
+    assert census.takes_seat(missing) is takes
+    assert census.takes_seat(census.pods[0]) is False
+    without = msgspec.structs.replace(census, seats={})
+    assert without.takes_seat(missing) is bool(annotations)
+
+
+def test_a_pod_whose_age_is_not_known_takes_no_seat() -> None:
+    pod = pending()
+    metadata = msgspec.structs.replace(pod.metadata, creation_timestamp=None)
+    census = with_seat(msgspec.structs.replace(pod, metadata=metadata))
+    assert not census.takes_seat(msgspec.structs.replace(pod, metadata=metadata))
+
+
+def test_a_pod_that_takes_its_seat_holds_up_the_others() -> None:
+    """Else two would be missing where one may be."""
+    pod = pending(age=1, refused="Insufficient cpu")
+    census, line = ordinals(7, missing=[pod])
+    assert turns.may_go(census, line) == 1
+    seats = {"before": builders.pod("seat", node="o1")}
+    assert turns.may_go(msgspec.structs.replace(census, seats=seats), line) == 0

@@ -15,9 +15,10 @@ from tests.kit import builders
 REPLICA_SET = builders.replica_set(of=builders.deployment())
 
 
-def undone() -> Pod:
+def undone(**release: str) -> Pod:
     """A released pod to which a policy gave its owner back."""
-    pod = builders.pod(of=REPLICA_SET, released=builders.release(REPLICA_SET))
+    made = msgspec.structs.replace(builders.release(REPLICA_SET), **release)
+    pod = builders.pod(of=REPLICA_SET, released=made)
     label = {names.RELEASED_FROM: builders.HASH}
     return builders.pod(of=REPLICA_SET, labels=label, annotations=pod.metadata.annotations)
 
@@ -55,13 +56,21 @@ def test_a_release_that_cannot_be_read_goes_back_to_the_replica_set_that_is_know
 def test_a_release_that_cannot_be_true_is_not_used_for_the_way_back() -> None:
     """It names another ReplicaSet, and says that it lasts for a year."""
     forged = builders.release(REPLICA_SET, deadline=builders.NOW + builders.seconds(365 * 86_400))
-    forged = msgspec.structs.replace(forged, controller="other", controller_uid="other-uid")
+    forged = msgspec.structs.replace(
+        forged, controller="other", controller_uid="other-uid", do_not_disrupt="9h"
+    )
     pod = builders.pod(of=REPLICA_SET, released=forged)
     step = verdicts.unreadable(census(pod), pod)
     assert isinstance(step.write, Patch)
     assert "other-uid" not in str(step.write.body)
-    undone_step = verdicts.unreadable(census(undone()), undone())
-    assert isinstance(undone_step.write, Patch)
+    assert "9h" not in str(step.write.body)
+
+
+def test_a_release_that_was_undone_in_part_tells_what_karpenters_annotation_was() -> None:
+    pod = undone(do_not_disrupt="4h")
+    step = verdicts.unreadable(census(pod), pod)
+    assert isinstance(step.write, Patch)
+    assert "4h" in str(step.write.body)
 
 
 def test_a_pod_waits_for_its_release_where_a_deployment_could_have_it_meanwhile_alone() -> None:

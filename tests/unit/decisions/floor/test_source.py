@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from evenkeel.decisions.floor.source import FloorOf, Source, floor_of, floor_of_any
+from evenkeel.decisions.floor.source import FloorOf, Source, floor_of, floor_of_any, noted
 from evenkeel.model import names
 from evenkeel.model.affinity import TemplateMetadata
 from evenkeel.model.floor import ALL, MAJORITY_OF_ALL, NONE, Floor, Unit
@@ -13,6 +13,7 @@ from evenkeel.model.workload import Workload
 from tests.kit import builders
 
 TWO = Floor(Unit.REPLICAS, 2)
+REQUIRED = {names.DEFAULT_FLOORS: "required"}
 
 
 def says(text: str) -> dict[str, str]:
@@ -48,7 +49,10 @@ def test_the_pod_template_s_floor_counts_between_the_workload_s_and_the_namespac
     assert floor_of(silent, says("all"), in_gang=False) == FloorOf(TWO, Source.TEMPLATE)
     spoilt = floor_of(templated(make(), "half"), says("all"), in_gang=False)
     assert "='half' on the pod template of " in spoilt.problem
-    assert not spoilt.is_asked
+    assert spoilt.problem.endswith(": all counts, of its namespace")
+    assert (spoilt.floor, spoilt.source) == (ALL, Source.NAMESPACE)
+    assert spoilt.is_asked
+    assert not spoilt.is_unknown
 
 
 @pytest.mark.parametrize(
@@ -71,17 +75,21 @@ def test_a_default_is_no_floor_that_somebody_asked_for() -> None:
     assert floor_of(db, says("none"), in_gang=False).is_asked
 
 
-def test_a_value_that_cannot_be_read_counts_as_the_default_and_is_told() -> None:
-    found = floor_of(builders.deployment(annotations=says("half")), says("all"), in_gang=False)
-    assert (found.floor, found.source) == (NONE, Source.DEFAULT)
+@pytest.mark.parametrize("text", ["half", "two", "+2", "30 %", "2.0", "", "-1", "101%"])
+def test_where_nothing_can_be_read_the_floor_is_unknown_and_all_prefer_on_demand(text: str) -> None:
+    found = floor_of(builders.deployment(annotations=says(text)), says("x"), in_gang=False)
+    assert (found.floor, found.source, found.is_unknown) == (ALL, Source.DEFAULT, True)
     assert found.problem == (
-        "evenkeel.dev/on-demand='half' on deployment default/web is not none, all, majority, "
-        "a number such as 2, or a percentage such as 30%: none counts"
+        f"evenkeel.dev/on-demand={text!r} on deployment default/web is not none, all, majority, "
+        "a number such as 2, or a percentage such as 30%: new pods prefer on-demand until it is,"
+        " and none moves"
     )
     found = floor_of(builders.stateful_set(), says("x" * 9_000), in_gang=False)
-    assert (found.floor, found.source) == (MAJORITY_OF_ALL, Source.DEFAULT)
+    assert (found.floor, found.is_unknown) == (ALL, True)
     assert "on namespace default is not" in found.problem
     assert len(found.problem) < 250
+    gang = floor_of(builders.deployment(annotations=says(text)), {}, in_gang=True)
+    assert (gang.floor, gang.is_unknown) == (ALL, True)
 
 
 @pytest.mark.parametrize("make", WORKLOADS)
@@ -126,3 +134,29 @@ def test_a_pod_of_no_known_workload_has_its_own_floor_or_its_namespace_s(
     own: dict[str, str] | None, floor: FloorOf, *, in_gang: bool
 ) -> None:
     assert floor_of_any(own, "ml", says("2"), in_gang=in_gang) == floor
+
+
+@pytest.mark.parametrize(
+    ("annotations", "is_asked"),
+    [({}, False), ({names.DEFAULT_FLOORS: "preferred"}, False), (REQUIRED, True)],
+)
+def test_a_namespace_may_require_the_defaults_of_its_stateful_sets(
+    annotations: dict[str, str], *, is_asked: bool
+) -> None:
+    db = floor_of(builders.stateful_set(), annotations, in_gang=False)
+    assert (db.floor, db.is_asked) == (MAJORITY_OF_ALL, is_asked)
+    assert db.source is (Source.NAMESPACE if is_asked else Source.DEFAULT)
+    assert floor_of(builders.deployment(), annotations, in_gang=False).source is Source.DEFAULT
+    assert floor_of(builders.stateful_set(), annotations, in_gang=True).floor == NONE
+    written = floor_of(builders.stateful_set(annotations=says("1")), annotations, in_gang=False)
+    assert written.source is Source.WORKLOAD
+    assert floor_of(
+        builders.stateful_set(annotations=says("x")), annotations, in_gang=False
+    ).problem
+
+
+def test_a_setting_requires_defaults_where_a_namespace_says_nothing() -> None:
+    assert noted({}, defaults_required=True) == REQUIRED
+    assert noted({}, defaults_required=False) == {}
+    own = {names.DEFAULT_FLOORS: "preferred"}
+    assert noted(own, defaults_required=True) == own

@@ -18,11 +18,13 @@ from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.decision import Verb
 from evenkeel.model.deployment import Deployment
+from evenkeel.model.meta import Condition
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
+from evenkeel.model.reasons import Reason
 from evenkeel.model.release import ReleaseReason
 from tests.kit import builders
-from tests.kit.builders import NOW, patched, release_on, seconds
+from tests.kit.builders import NOW, apart, patched, release_on, seconds
 
 PATIENCE = timedelta(minutes=5)
 KUBECTL = Evictor(username="alice")
@@ -81,6 +83,7 @@ def asked(  # what matters in a test is said by name
     deployment: Deployment | None = None,
     siblings: Sequence[Pod] | None = None,
     now: datetime = NOW,
+    settle: timedelta = timedelta(),
     evictor: Evictor = KUBECTL,
 ) -> Verdict:
     """The verdict about one of the pods."""
@@ -92,6 +95,7 @@ def asked(  # what matters in a test is said by name
         deployment=deployment,
         siblings=siblings,
         now=now,
+        settle=settle,
     )
     (pod,) = (pod for pod in pods if pod.name == about)
     found = GatedPod(
@@ -104,6 +108,23 @@ def asked(  # what matters in a test is said by name
         patience=PATIENCE,
     )
     return gate.decide(found, evictor)
+
+
+def test_a_released_pod_is_put_off_until_its_replacement_is_known() -> None:
+    replica_set, settle = web(1), timedelta(seconds=20)
+    pods = [
+        *away(replica_set, "a"),
+        *owned(replica_set, "new", ready_since=NOW - timedelta(seconds=8)),
+    ]
+    early = asked(replica_set, pods, settle=settle)
+    assert isinstance(early, Deferred)
+    assert (early.reason, early.until) == (
+        Reason.REPLACEMENT_SETTLES,
+        NOW + timedelta(seconds=12),
+    )
+    assert early.retry_after == timedelta(seconds=6)
+    then = asked(replica_set, pods, settle=settle, now=NOW + timedelta(seconds=12))
+    assert (then.reason, isinstance(then, Allowed)) == (Reason.REPLACEMENT_AVAILABLE, True)
 
 
 def passed(verdict: Verdict) -> tuple[str, bool] | None:
@@ -346,7 +367,7 @@ def test_one_that_goes_back_is_no_reserve_for_the_gate_nor_for_the_reconciler() 
     pods = [*away(replica_set, "a"), _spoilt(replica_set, "b"), *owned(replica_set, "c", "new")]
     assert isinstance(asked(replica_set, pods), Deferred)
     census = builders.census(replica_set, owned=pods[2:], released=pods[:2])
-    assert (census.count.available, census.count.surplus, census.may_go) == (4, 0, frozenset())
+    assert (census.count.available, census.count.surplus, census.replaced) == (4, 0, frozenset())
 
 
 def _spoilt(replica_set: ReplicaSet, name: str) -> Pod:
@@ -448,7 +469,7 @@ SAYS_20_MIN = builders.deployment(annotations={names.GATE_PATIENCE: "20m"})
         ),
         pytest.param(SAYS_20_MIN, {**STARTING, "node": ""}, 300, id="its patience without a node"),
         pytest.param(
-            SAYS_20_MIN, {**STARTING, "waiting": "CrashLoopBackOff"}, 300, id="if it fails"
+            SAYS_20_MIN, {**STARTING, "waiting": "ImagePullBackOff"}, 300, id="if it fails"
         ),
         pytest.param(
             SAYS_20_MIN, {**STARTING, "waiting": "ContainerCreating"}, 1_200, id="if it is made"
@@ -467,6 +488,19 @@ def test_a_replacement_that_starts_is_waited_for_longer(
     assert isinstance(before, Deferred)
     assert before.until == NOW + seconds(longest)
     assert passed(after) == ("PatienceOver", True)
+
+
+def test_a_pod_beside_which_its_replacement_crashes_goes_back_before_it_passes() -> None:
+    """Its release lasts for 330 s. Then the schedule has 90 s to put it back."""
+    replica_set = web()
+    crashing = owned(replica_set, "new", **STARTING, waiting="CrashLoopBackOff")
+    pods = [*away(replica_set, "a"), *owned(replica_set, "b"), *crashing]
+    at = {second: asked(replica_set, pods, now=NOW + seconds(second)) for second in (301, 419, 421)}
+    assert isinstance(at[301], Deferred)
+    assert at[301].until == NOW + seconds(330)
+    assert isinstance(at[419], Deferred)
+    assert at[419].message.startswith("it goes back to its owner")
+    assert passed(at[421]) == ("PatienceOver", True)
 
 
 def test_a_pod_for_which_none_starts_does_not_wait_for_the_replacement_of_another() -> None:
@@ -588,3 +622,30 @@ def test_an_eviction_whose_release_is_always_refused_passes_with_the_refuser_s_w
     verdict = gate.refused(error, is_for_good=True, is_over=False)
     assert passed(verdict) == ("ReleaseRefused", True)
     assert verdict.message == "it cannot be released: the platform team says no"
+
+
+@pytest.mark.parametrize(
+    ("said", "apart_by", "age", "is_passed"),
+    [
+        ("Unschedulable", names.ZONE, 1, True),
+        ("Unschedulable", "kubernetes.io/hostname", 9, False),
+        ("Unschedulable", "", 9, False),
+        ("SchedulingGated", "", 9, True),
+        ("SchedulingGated", "", 1, False),
+    ],
+    ids=["one to a zone", "one to a node", "no rules", "gated", "gated just now"],
+)
+def test_pods_beside_which_no_second_one_comes_pass_one_after_the_other(
+    said: str, apart_by: str, age: float, *, is_passed: bool
+) -> None:
+    replica_set = web()
+    why = Condition(type="PodScheduled", status="False", reason=said, message="no")
+    waits = {"node": "", "ready": False, "creation_timestamp": NOW - seconds(age)}
+    new = owned(replica_set, "new-0", "new-1", **waits, conditions=[why])
+    first, second = (apart(each, *filter(None, [apart_by])) for each in away(replica_set, "a", "b"))
+    pods = [first, second, *new]
+    verdict = asked(replica_set, pods)
+    assert passed(verdict) == (("NoPlace", True) if is_passed else None)
+    assert not isinstance(verdict, Allowed) or verdict.counted
+    assert passed(asked(replica_set, pods, about="b")) is None
+    assert passed(asked(replica_set, [second, *new], about="b")) is None

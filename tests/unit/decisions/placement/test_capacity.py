@@ -17,7 +17,8 @@ from evenkeel.model.capacity import SPELLINGS, WELL_KNOWN, Capacity, CapacityLab
 from evenkeel.model.node import Node, NodeMetadata
 
 OWN = CapacityLabels(("lifecycle", "example.com/life"))
-GIVEN = CapacityLabels(("lifecycle",), values={"lifecycle": "Ec2Spot"})
+GIVEN = CapacityLabels(("lifecycle",), values={"lifecycle": ("Ec2Spot",)})
+SEVERAL = CapacityLabels(("lifecycle",), values={"lifecycle": ("true", "")})
 KARPENTER, EKS = names.CAPACITY_LABELS[2], names.CAPACITY_LABELS[1]
 
 
@@ -41,7 +42,11 @@ def node(labels: Mapping[str, str]) -> Node:
         ({"lifecycle": "OnDemand", "example.com/life": "spot"}, OWN, Capacity.SPOT),
         ({"lifecycle": "OnDemand", "example.com/life": "what"}, OWN, Capacity.ON_DEMAND),
         ({"lifecycle": "Ec2Spot"}, GIVEN, Capacity.SPOT),
-        ({"lifecycle": "spot"}, GIVEN, Capacity.ON_DEMAND),
+        ({"lifecycle": "spot"}, GIVEN, Capacity.SPOT),
+        ({"lifecycle": "sPOT"}, GIVEN, Capacity.SPOT),
+        ({"lifecycle": "true"}, SEVERAL, Capacity.SPOT),
+        ({"lifecycle": ""}, SEVERAL, Capacity.SPOT),
+        ({"lifecycle": "false"}, SEVERAL, Capacity.ON_DEMAND),
         ({"lifecycle": "normal"}, GIVEN, Capacity.ON_DEMAND),
         ({KARPENTER: "spot"}, OWN, Capacity.ON_DEMAND),
     ],
@@ -71,14 +76,30 @@ def test_a_floor_keeps_off_nodes_whose_label_says_neither() -> None:
     assert bears_spot(labels) == bears_spot(OWN)
 
 
-def test_pods_ask_by_the_value_that_means_spot() -> None:
+def test_the_setting_that_also_counts_a_value_as_spot_keeps_all_others() -> None:
+    assert OWN.naming("lifecycle", "x") == "lifecycle=x,example.com/life"
+    assert SEVERAL.naming("lifecycle", "x") == "lifecycle=true,lifecycle=,lifecycle=x"
+    assert str(SEVERAL) == "lifecycle=true, lifecycle="
+
+
+def test_a_spot_node_is_to_be_labelled_as_the_labels_say_spot() -> None:
+    """KEY=spot counted as on-demand where KEY=true means spot."""
+    assert (OWN.spot_label, SEVERAL.spot_label) == ("lifecycle=spot", "lifecycle=true")
+    key, _, value = SEVERAL.spot_label.partition("=")
+    assert SEVERAL.call_spot(node({key: value}))
+
+
+def test_pods_ask_by_the_values_that_mean_spot() -> None:
     never, there = (
-        NodeRequirement(key="lifecycle", operator=operator, values=("Ec2Spot",))
+        NodeRequirement(key="lifecycle", operator=operator, values=("Ec2Spot", *SPELLINGS))
         for operator in ("NotIn", "In")
     )
     assert not_spot(GIVEN) == (never,)
     assert is_spot(GIVEN) == (there,)
-    assert bears_spot(GIVEN) == (Toleration(key="lifecycle", operator="Equal", value="Ec2Spot"),)
+    assert bears_spot(GIVEN) == tuple(
+        Toleration(key="lifecycle", operator="Equal", value=value)
+        for value in ("Ec2Spot", *SPELLINGS)
+    )
     assert str(GIVEN) == "lifecycle=Ec2Spot"
 
 

@@ -16,8 +16,8 @@ from evenkeel.decisions.placement.floor_count import (
 )
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.meta import Reference
-from evenkeel.model.placement import Claim, Placed, claims_of, new_claim, placed_as
-from tests.kit.builders import NOW
+from evenkeel.model.placement import Claim, Placed, claims_of, new_claim
+from tests.kit.builders import NOW, placed_as
 
 EXPIRY = timedelta(seconds=1.5)
 CONTROLLER = Reference(kind="ReplicaSet", namespace="shop", name="web", uid="u1")

@@ -14,10 +14,10 @@ from evenkeel.decisions.placement.patch import KeptOff, placement_patch
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
-from evenkeel.model.placement import Placed, placed_as
+from evenkeel.model.placement import Placed
 from evenkeel.model.pod import Pod
 from evenkeel.model.pool import Pool
-from tests.kit.builders import NOW
+from tests.kit.builders import NOW, placed_as
 from tests.unit.decisions.placement.pods import (
     KEYS,
     Document,
@@ -65,7 +65,7 @@ def written(value: object) -> Any:
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
-NAMED = CapacityLabels(("lifecycle", KEYS[2]), values={"lifecycle": "Ec2Spot"})
+NAMED = CapacityLabels(("lifecycle", KEYS[2]), values={"lifecycle": ("Ec2Spot",)})
 DOUBTFUL = CapacityLabels(("lifecycle", KEYS[2]), doubtful=(("lifecycle", "Ec2Spot"),))
 OURS: list[Document] = [
     msgspec.to_builtins(each)
@@ -107,17 +107,20 @@ doubts = st.lists(
 ).map(tuple)
 seen = st.fixed_dictionaries({"doubtful": doubts, "names_interruptible": st.booleans()})
 pools = st.lists(st.builds(Pool, st.sampled_from(["", "m5"]), st.sampled_from(["", "a"])))
+barred = st.dictionaries(st.sampled_from([names.ZONE, names.HOSTNAME]), st.just(("a",)))
 
 
 NO_POOL: Document = {"pools": KeptOff()}
 OUTSIDE: Document = {"pools": KeptOff(avoid=[Pool()])}
+ELSEWHERE: Document = {"pools": KeptOff(barred={names.ZONE: ("a", "b")})}
 ALL_BORNE = [{"key": key, "operator": "Exists"} for key in KEYS]
 SEVERAL = {"affinity": required(term(SSD, ZONE, clause("arch", "In", "arm64")))}
 OURS_AND_ANOTHER = {"affinity": required(term(*OURS[:3]), term(SSD))}
 NOTHING: Document = {}
 LENT: Document = {"names_interruptible": True}
 DOUBT: Document = {"doubtful": (("lifecycle", "Ec2Spot"),)}
-ASKS_FOR_SPOT = {"affinity": required(term(clause("lifecycle", "In", "Ec2Spot")))}
+ASKS_FOR_LABELLED_SPOT = {"affinity": required(term(clause("lifecycle", "In", "Ec2Spot")))}
+ASKS_FOR_SPOT = {"affinity": required(term(msgspec.to_builtins(is_spot(WELL_KNOWN)[0])))}
 BEARS_SPOT_AND_HEADROOM = {
     "tolerations": [*map(msgspec.to_builtins, (*bears_spot(WELL_KNOWN), bears_headroom()))]
 }
@@ -132,7 +135,10 @@ BEARS_SPOT_AND_HEADROOM = {
 @example(OURS_AND_ANOTHER, ON_DEMAND, WELL_KNOWN, NOTHING, NOTHING, NO_POOL)
 @example({"affinity": required(term(OURS[3]))}, ON_DEMAND, WELL_KNOWN, NOTHING, NOTHING, NO_POOL)
 @example({"affinity": required(term(ZONE))}, MOVED_TO_SPOT, WELL_KNOWN, LENT, NOTHING, OUTSIDE)
-@example(ASKS_FOR_SPOT, MOVED_TO_SPOT, NAMED, NOTHING, NOTHING, NO_POOL)
+@example({"affinity": required(term(ZONE))}, MOVED_TO_SPOT, WELL_KNOWN, LENT, LENT, ELSEWHERE)
+@example({}, MOVED_TO_ON_DEMAND, WELL_KNOWN, LENT, NOTHING, ELSEWHERE)
+@example(ASKS_FOR_SPOT, MOVED_TO_SPOT, WELL_KNOWN, NOTHING, NOTHING, NO_POOL)
+@example(ASKS_FOR_LABELLED_SPOT, MOVED_TO_SPOT, NAMED, NOTHING, NOTHING, NO_POOL)
 @example(BEARS_SPOT_AND_HEADROOM, SPOT, WELL_KNOWN, NOTHING, NOTHING, NO_POOL)
 @example({"tolerations": ALL_BORNE}, SPOT, WELL_KNOWN, NOTHING, NOTHING, {"is_only": True})
 @given(
@@ -144,7 +150,7 @@ BEARS_SPOT_AND_HEADROOM = {
     st.fixed_dictionaries(
         {
             "is_only": st.booleans(),
-            "pools": st.builds(KeptOff, avoid=pools, full=pools, lost=pools),
+            "pools": st.builds(KeptOff, avoid=pools, barred=barred, full=pools, lost=pools),
         }
     ),
 )
@@ -158,6 +164,10 @@ def test_a_placed_pod_less_what_was_added_is_the_pod_as_it_came(
 ) -> None:
     """Whatever nodes tell when it is placed, and later; the second review knows of none."""
     pod = document(**spec)
+    kept_off = options.get("pools", KeptOff())
+    bars = kept_off.barred if placed.move else {}
+    placed = msgspec.structs.replace(placed, barred=tuple(sorted(bars)))
+    options = options | {"pools": kept_off._replace(barred=bars)}
     once = place(pod, placed, msgspec.structs.replace(labels, **then), **options)
     again = place(once, placed, labels)
     came = as_it_came(pod)
@@ -202,7 +212,7 @@ def test_a_value_that_was_unknown_when_a_pod_was_placed_may_mean_spot_now() -> N
     """The setting says so since: what kept the pod off it is no rule of its owner's."""
     keys = (KEYS[0], "lifecycle")
     then = CapacityLabels(keys, doubtful=(("lifecycle", "Ec2Spot"),))
-    now = CapacityLabels(keys, values={"lifecycle": "Ec2Spot"})
+    now = CapacityLabels(keys, values={"lifecycle": ("Ec2Spot",)})
     pod = document(affinity=required(term(SSD)))
     assert own(place(pod, ON_DEMAND, then), now) == as_it_came(pod)
 

@@ -12,9 +12,9 @@ from evenkeel.decisions.placement.patch import KeptOff, placement_patch
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
 from evenkeel.model.meta import label_holds
-from evenkeel.model.placement import Placed, placed_as
+from evenkeel.model.placement import Placed
 from evenkeel.model.pool import Pool
-from tests.kit.builders import NOW
+from tests.kit.builders import NOW, placed_as
 from tests.unit.decisions.placement.pods import (
     KEYS,
     Document,
@@ -46,12 +46,12 @@ def place(
     *,
     scales_in: bool = True,
     is_only: bool = False,
+    bears: bool = True,
     **pools: Any,
 ) -> Document:
     kept_off = KeptOff(**pools)
-    patch = placement_patch(
-        read(pod), placed, labels, scales_in=scales_in, is_only=is_only, pools=kept_off
-    )
+    options: Any = {"scales_in": scales_in, "is_only": is_only, "bears": bears}
+    patch = placement_patch(read(pod), placed, labels, pools=kept_off, **options)
     return patched(pod, patch)
 
 
@@ -97,6 +97,23 @@ def test_spot_is_preferred_by_a_term_for_each_label() -> None:
     assert liked(place(pod, SPOT)) == [mine, *wanted]
     same = document(affinity={"nodeAffinity": {PREFERRED: wanted[1:]}})
     assert liked(place(same, SPOT)) == [*wanted[1:], wanted[0]]
+
+
+@pytest.mark.parametrize(
+    ("own", "placed"), [(NOT_SPOT[0], SPOT), (IS_SPOT[0], BY_DEFAULT)], ids=["on-demand", "spot"]
+)
+def test_what_its_owner_prefers_the_other_type_to_is_not_preferred(
+    own: Document, placed: Placed
+) -> None:
+    mine = {"weight": 1, "preference": term(own)}
+    pod = document(affinity={"nodeAffinity": {PREFERRED: [mine]}})
+    pool = [Pool("m5.large", "a")]
+    cases: list[dict[str, Any]] = [{}, {"full": pool}, {"lost": pool}]
+    for pools in cases:
+        made = place(pod, placed, **pools)
+        assert liked(made) == [mine]
+        assert place(made, placed, **pools) == made
+        assert len(made["spec"]["tolerations"]) == 9
 
 
 def test_a_spot_taint_is_borne_in_both_spellings() -> None:
@@ -216,6 +233,12 @@ def test_what_is_made_for_a_move_to_spot_may_go_nowhere_else() -> None:
     assert PREFERRED not in placed["spec"]["affinity"]["nodeAffinity"]
     assert len(placed["spec"]["tolerations"]) == 9
     assert place(placed, MOVED) == placed
+
+
+def test_what_is_made_for_a_move_to_spot_may_be_in_no_domain_that_the_move_bars() -> None:
+    placed = place(document(), MOVED, barred={TOPOLOGY_ZONE: ("b", "c")})
+    off = clause(TOPOLOGY_ZONE, "NotIn", "b", "c")
+    assert terms(placed) == [term(each, off) for each in IS_SPOT]
 
 
 def test_of_its_owners_terms_each_is_kept_for_each_label() -> None:
@@ -379,3 +402,10 @@ def test_the_only_replica_tolerates_reserved_headroom_where_it_may_go_to_spot() 
     assert place(only, SPOT, is_only=True) == only
     assert bears not in place(document(), SPOT)["spec"]["tolerations"]
     assert "tolerations" not in place(document(), ON_DEMAND, is_only=True)["spec"]
+
+
+def test_where_its_namespace_allows_no_more_a_pod_gets_no_toleration() -> None:
+    pod = document()
+    once = place(pod, SPOT, WELL_KNOWN, bears=False)
+    assert "tolerations" not in once["spec"]
+    assert "tolerations" not in place(once, SPOT, WELL_KNOWN)["spec"]

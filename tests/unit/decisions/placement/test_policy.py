@@ -8,7 +8,7 @@ import pytest
 from evenkeel.decisions.floor.source import floor_of
 from evenkeel.decisions.placement.policy import untold
 from evenkeel.model import names
-from evenkeel.model.affinity import TemplateMetadata
+from evenkeel.model.affinity import TemplateMetadata, TopologySpread
 from evenkeel.model.controllers.stateful_set import Ordinals
 from evenkeel.model.workload import Workload
 from tests.kit import builders
@@ -97,6 +97,25 @@ def test_a_floor_that_it_neither_sees_nor_counts_is_told_for_both(template: Note
     unseen, counted = told(web(says("2"), template))
     assert unseen == f"its floor of 2 {UNSEEN} its pod template"
     assert counted == f"a floor of 2 {COUNTED} prefer spot; {WRITE}"
+
+
+def spread(workload: Any, key: str, when: str) -> Workload:
+    constraint = TopologySpread(max_skew=1, topology_key=key, when_unsatisfiable=when)
+    template = workload.spec.template
+    spec = msgspec.structs.replace(template.spec, topology_spread_constraints=(constraint,))
+    template = msgspec.structs.replace(template, spec=spec)
+    made: Workload = msgspec.structs.replace(
+        workload, spec=msgspec.structs.replace(workload.spec, template=template)
+    )
+    return made
+
+
+def test_pods_that_are_spread_hard_over_a_capacity_label_are_left() -> None:
+    key = names.KARPENTER_CAPACITY
+    left = f"its template spreads its pods over {key}, so the policy leaves them as they are"
+    assert told(spread(web(says("2")), key, "DoNotSchedule")) == [left]
+    assert told(spread(web(template=says("all")), key, "ScheduleAnyway")) == []
+    assert told(spread(web(), names.ZONE, "DoNotSchedule")) == []
 
 
 def test_a_gang_needs_no_count() -> None:

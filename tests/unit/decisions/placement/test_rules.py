@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from evenkeel.decisions.placement.rules import allowed_by
+from evenkeel.decisions.placement.rules import allowed_by, preferred_by
 from evenkeel.model import names
 from evenkeel.model.capacity import WELL_KNOWN, Capacity, CapacityLabels
 from tests.unit.decisions.placement.pods import KEYS, clause, new_pod, required, term
@@ -83,5 +83,41 @@ def test_a_pods_own_rules_allow(spec: dict[str, Any], allowed: set[Capacity]) ->
 def test_a_value_means_what_the_setting_says_of_it(
     spec: dict[str, Any], allowed: set[Capacity]
 ) -> None:
-    labels = CapacityLabels(("kind", "lifecycle"), values={"lifecycle": "Ec2Spot"})
+    labels = CapacityLabels(("kind", "lifecycle"), values={"lifecycle": ("Ec2Spot",)})
     assert allowed_by(new_pod(**spec).spec, labels) == allowed
+
+
+def rather(*terms: tuple[int, dict[str, Any]]) -> dict[str, Any]:
+    """The spec of a pod with these preferred terms, by their weights."""
+    found = [{"weight": weight, "preference": term(each)} for weight, each in terms]
+    return {"affinity": {"nodeAffinity": {PREFERRED: found}}}
+
+
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+TO_SPOT, TO_ON_DEMAND = clause(KEYS[1], "In", "SPOT"), clause(KEYS[1], "In", "ON_DEMAND")
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        pytest.param({}, None, id="it says nothing"),
+        pytest.param({"affinity": {"nodeAffinity": {}}}, None, id="it prefers nothing"),
+        pytest.param(rather((100, ZONE)), None, id="a zone"),
+        pytest.param(rather((1, TO_ON_DEMAND)), Capacity.ON_DEMAND, id="on-demand"),
+        pytest.param(
+            rather((100, clause(KEY, "NotIn", "spot"))), Capacity.ON_DEMAND, id="anything but spot"
+        ),
+        pytest.param(rather((1, TO_SPOT)), Capacity.SPOT, id="spot"),
+        pytest.param(rather((50, TO_SPOT), (50, TO_ON_DEMAND)), None, id="both as much"),
+        pytest.param(rather((49, TO_SPOT), (50, TO_ON_DEMAND)), Capacity.ON_DEMAND, id="one more"),
+        pytest.param(
+            rather((30, TO_SPOT), (30, clause(KEY, "In", "spot")), (50, TO_ON_DEMAND)),
+            Capacity.SPOT,
+            id="weights are added",
+        ),
+    ],
+)
+def test_which_type_a_pod_prefers_its_terms_say_together(
+    spec: dict[str, Any], expected: Capacity | None
+) -> None:
+    assert preferred_by(new_pod(**spec).spec, WELL_KNOWN) is expected

@@ -1,14 +1,14 @@
-"""What a workload's hard spreads lack, to stay as even in a drain as they were."""
+"""What a workload's spreads lack, to stay as even as their owner wants them."""
 
 from typing import Any
 
 import msgspec
 import pytest
 
-from evenkeel.decisions.placement.spreads import is_upset, spread_operations
+from evenkeel.decisions.placement.spreads import is_upset, soft_operations, spread_operations
 from evenkeel.model.affinity import TopologySpread
 from evenkeel.model.meta import LabelSelector, LabelSelectorRequirement
-from tests.unit.decisions.placement.pods import Document, document, patched, read
+from tests.unit.decisions.placement.pods import Document, document, patched, read, required
 
 WEB = LabelSelector(match_labels={"app": "web"})
 HASH = {"pod-template-hash": "1"}
@@ -99,3 +99,36 @@ def test_a_workload_that_selects_by_expressions_is_told_by_them() -> None:
     clause = LabelSelectorRequirement(key="app", operator="Exists")
     constraint = msgspec.convert(spread(labelSelector=EVERY, **IGNORED), TopologySpread)
     assert is_upset(constraint, LabelSelector(match_expressions=(clause,)))
+
+
+SOFT = {"whenUnsatisfiable": "ScheduleAnyway"}
+WIDE = {"nodeAffinityPolicy": "Ignore"}
+ARM = {"kubernetes.io/arch": "arm64"}
+CLAUSE = {"key": "kubernetes.io/arch", "operator": "In", "values": ["arm64"]}
+
+
+@pytest.mark.parametrize(
+    ("own", "rules", "added"),
+    [
+        pytest.param(SOFT, {}, WIDE, id="it is soft"),
+        pytest.param({}, {}, {}, id="it is hard"),
+        pytest.param(SOFT | {"nodeAffinityPolicy": "Honor"}, {}, {}, id="its owner says it"),
+        pytest.param(SOFT, {"nodeSelector": ARM}, {}, id="it has a node selector"),
+        pytest.param(
+            SOFT,
+            {"affinity": required({"matchExpressions": [CLAUSE]})},
+            {},
+            id="it has node affinity",
+        ),
+    ],
+)
+def test_a_soft_spread_of_a_pod_of_one_capacity_type_counts_both(
+    own: Document, rules: Document, added: Document
+) -> None:
+    pod = document(topologySpreadConstraints=[spread(**own)], **rules)
+    (found,) = patched(pod, list(soft_operations(read(pod))))["spec"]["topologySpreadConstraints"]
+    assert found == spread(**own) | added
+
+
+def test_a_pod_without_a_spread_gets_none() -> None:
+    assert list(soft_operations(read(document()))) == []

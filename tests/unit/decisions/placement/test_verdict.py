@@ -166,10 +166,10 @@ def test_a_pod_whose_siblings_are_not_known_is_left_by_any_other_floor(floor: st
     assert bool(left.floor.problem) == (floor == "most")
 
 
-def test_a_floor_that_cannot_be_read_counts_as_the_default_and_is_told() -> None:
+def test_by_a_floor_that_cannot_be_read_a_pod_prefers_on_demand_and_that_is_told() -> None:
     found = share(FOUR, "most")
     assert isinstance(found.verdict, Chosen)
-    assert found.verdict.reason == "NoFloor"
+    assert (found.verdict.capacity, found.verdict.is_required) == (Capacity.ON_DEMAND, False)
     assert "most" in found.floor.problem
 
 

@@ -154,5 +154,5 @@ def test_the_note_says_no_more_than_there_is() -> None:
     lone = deployment(1, "1")
     (note,) = step(candidate(lone, "s1")).after
     assert Restored.of(patched(lone, note)) == Restored(
-        at=NOW, target=ON_DEMAND, pod="web-0", spot=0
+        at=NOW, target=ON_DEMAND, pod="web-0", spot=0, most=1
     )

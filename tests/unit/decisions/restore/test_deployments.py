@@ -97,11 +97,13 @@ def test_its_workload_notes_what_was_moved() -> None:
     web = deployment(3, "1")
     made = step(candidate(web, "o1", "o2", "s1"))
     (note,) = made.after
-    assert Restored.of(patched(web, note)) == Restored(at=NOW, target=SPOT, pod="web-0", spot=2)
+    assert Restored.of(patched(web, note)) == Restored(
+        at=NOW, target=SPOT, pod="web-0", spot=2, most=1
+    )
     made = step(candidate(web, "s1", "s2", "s2"))
     (note,) = made.after
     assert Restored.of(patched(web, note)) == Restored(
-        at=NOW, target=ON_DEMAND, pod="web-0", spot=2
+        at=NOW, target=ON_DEMAND, pod="web-0", spot=2, most=2
     )
 
 

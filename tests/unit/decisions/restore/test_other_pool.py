@@ -111,7 +111,7 @@ def test_a_pod_leaves_the_fullest_pool_for_one_that_is_not_full() -> None:
     assert (release.target, release.avoid, release.there) == (SPOT, (A, B), 0)
     (note,) = made.after
     assert Restored.of(patched(crowded.workload, note)) == Restored(
-        at=NOW, target=SPOT, pod=pod.name, spot=5
+        at=NOW, target=SPOT, pod=pod.name, spot=5, most=3
     )
 
 

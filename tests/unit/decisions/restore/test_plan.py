@@ -65,10 +65,11 @@ def test_each_move_takes_its_room() -> None:
     assert [each.reason for each in made.left] == ["NoRoomOnSpot"] * 2
 
 
-def test_a_floor_that_cannot_be_read_is_a_warning_and_the_default_counts() -> None:
+def test_a_floor_that_cannot_be_read_is_a_warning_and_no_pod_moves() -> None:
     made = planned(web("typo", "o1", "s1", floor="tow"))
-    assert order(made) == ["typo"]
-    (left,) = made.left
+    assert order(made) == []
+    left, also = made.left
+    assert also.reason == "DefaultFloor"
     assert (left.verb, left.reason, left.warning) == (Verb.REJECT, "BadFloor", True)
     assert "tow" in left.message
     unmanaged = candidate(deployment(1, "tow"), "o1", is_managed=False)

@@ -10,7 +10,7 @@ from evenkeel.decisions.restore.step import RestoreStep
 from evenkeel.model import names
 from evenkeel.model.decision import Verb
 from evenkeel.model.meta import Condition
-from evenkeel.model.placement import Relaxation, is_relaxed
+from evenkeel.model.placement import OF_ITS_FLOOR, Relaxation, is_relaxed
 from evenkeel.model.request import Delete
 from tests.kit.builders import NOW, patched
 from tests.unit.decisions.restore.candidates import (
@@ -110,6 +110,17 @@ def test_of_several_those_go_that_have_room_on_spot() -> None:
     assert "2 pods of its floor wait" in made.decision.message
 
 
+def test_it_is_said_of_the_first_of_them_why_no_on_demand_node_takes_it() -> None:
+    web = deployment(2, "all")
+    flavored = with_rules(web, nodeSelector={"example.com/flavor": "spot"})
+    nodes = fleet(node("o1"), node("s1", labels={"example.com/flavor": "spot"}))
+    lacking = {"takes": (flavored, web), "has room": (web, flavored)}
+    for lacks, (first, second) in lacking.items():
+        pods = [waiting(first, "w1"), waiting(second, "w2")]
+        made = step(candidate(web, pods=pods, nodes=nodes), nodes=nodes)
+        assert made.decision.message.startswith(f"no on-demand node {lacks}")
+
+
 def test_while_relaxed_too() -> None:
     web = deployment(2, "2", notes=relaxed(29 * MINUTE))
     pods = [*pods_of(web, "s1"), waiting(web, why=GATED)]
@@ -122,6 +133,21 @@ def test_what_was_made_for_a_move_and_is_gated_stays() -> None:
     web = deployment(2, "1")
     gated = waiting(web, capacity=SPOT, move="gone", why=GATED)
     assert reason(candidate(web, pods=[*pods_of(web, "o1"), gated])) == "AsWanted"
+
+
+def test_a_pod_that_the_extender_keeps_off_spot_relaxes_its_floor() -> None:
+    web = deployment(2, "2")
+    why = unscheduled(f"0/2 nodes are available: 2 {OF_ITS_FLOOR}.")
+    placed = (waiting(web, "w1", why=why), waiting(web, "w2"))
+    pods = [
+        msgspec.structs.replace(
+            each, metadata=msgspec.structs.replace(each.metadata, annotations={})
+        )
+        for each in placed
+    ]
+    made = step(candidate(web, pods=pods))
+    assert made.decision.verb is Verb.RELAX
+    assert [each.name for each in made.after if isinstance(each, Delete)] == ["w1"]
 
 
 def test_a_pod_that_was_not_placed_relaxes_nothing() -> None:
@@ -198,3 +224,23 @@ def test_a_gang_s_floor_is_not_relaxed() -> None:
     web = with_rules(deployment(3, "2"), schedulingGroup={"podGroupName": "train"})
     pods = [*pods_of(web, "o1"), waiting(web, "w1"), waiting(web, "w2")]
     assert reason(candidate(web, pods=pods)) == "PodsWait"
+
+
+def test_where_its_own_rules_keep_it_off_on_demand_room_is_not_what_it_lacks() -> None:
+    """As a queue of jobs adds them to pods that wait at its gate."""
+    web = with_rules(deployment(2, "all"), nodeSelector={"example.com/flavor": "spot"})
+    flavored = {"example.com/flavor": "spot"}
+    nodes = fleet(node("o1"), node("s1", labels=flavored))
+    found = candidate(web, pods=[*pods_of(web, "s1"), waiting(web, "w1")], nodes=nodes)
+    own = "no on-demand node takes one of its floor: its node selector example.com/flavor=spot"
+    assert step(found, nodes=nodes).decision.message.startswith(f"{own} (1 node), and 1 pods")
+    until = msgspec.structs.replace(found, workload=with_notes(web, relaxed(20 * MINUTE)))
+    told = outcome(until.with_pods(pods_of(web, "s1"), until.workload), nodes=nodes)
+    assert not isinstance(told, RestoreStep)
+    assert told.message.startswith(f"{own} (1 node): its floor may be on spot until")
+
+
+def with_notes(workload: Any, notes: dict[str, str]) -> Any:
+    annotations = {**workload.metadata.annotations, **notes}
+    metadata = msgspec.structs.replace(workload.metadata, annotations=annotations)
+    return msgspec.structs.replace(workload, metadata=metadata)

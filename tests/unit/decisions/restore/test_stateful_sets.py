@@ -41,7 +41,7 @@ def test_an_ordinal_above_the_floor_is_evicted_to_come_back_on_spot() -> None:
     assert (made.moves, made.shortage) == (1, "")
     note, told = made.before  # without it a failure would not show afterwards
     noted = Restored.of(patched(stateful_set(3, MAJORITY), note))
-    assert noted == Restored(at=NOW, target=SPOT, pod="db-2", spot=1)
+    assert noted == Restored(at=NOW, target=SPOT, pod="db-2", spot=1, most=2)
     assert isinstance(told, Create)
     assert isinstance(told.object, Lease)
     move = move_of(told.object)

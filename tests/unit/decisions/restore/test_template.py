@@ -28,6 +28,7 @@ from tests.unit.decisions.restore.candidates import (
     fleet,
     node,
     outcome,
+    planned,
     pods_of,
     reason,
     replica_set,
@@ -312,7 +313,7 @@ def test_another_value_that_means_spot_is_followed() -> None:
     nodes = [node("o1", labels={life: "normal"}), node("s1", labels={life: "Ec2Spot"})]
     before, after = (
         msgspec.structs.replace(fleet(*nodes), labels=CapacityLabels((life,), values=values))
-        for values in ({life: "Spot"}, {life: "Ec2Spot"})
+        for values in ({life: ("Spot",)}, {life: ("Ec2Spot",)})
     )
     of = written(web(4, "1"), nodes=before)
     made = step(held(of, "o1", nodes=after), nodes=after)
@@ -366,6 +367,12 @@ def test_an_undone_template_is_told_and_never_written_again() -> None:
 )
 def test_what_may_not_be_written_is_left(of: Movable, why: str) -> None:
     assert reason(candidate(of, "s1")) == why
+
+
+def test_a_template_is_left_whose_floor_cannot_be_read() -> None:
+    made = planned(candidate(deployment(4, "two", notes=BY_TEMPLATE), "s1"))
+    assert made.steps == []
+    assert [each.reason for each in made.left] == ["BadFloor", "BadFloor"]
 
 
 def test_a_partition_of_zero_is_none() -> None:

@@ -139,6 +139,16 @@ def test_each_form_has_its_clauses(
     assert (added.spread is not None) is bool(form.skew)
 
 
+@pytest.mark.parametrize(
+    ("form", "number"), [(Form(Rather.SPOT), 0), (Form(Rather.ON_DEMAND, 1), 1)]
+)
+def test_spot_is_not_preferred_where_its_owner_prefers_on_demand(form: Form, number: int) -> None:
+    clause = {"key": KEY, "operator": "In", "values": ["on-demand"]}
+    term = {"weight": 1, "preference": {"matchExpressions": [clause]}}
+    own = {"affinity": {"nodeAffinity": {PREFERRED: [term]}}}
+    assert len(written(workload(own), form).preferred) == number
+
+
 def test_dropping_the_spread_changes_nothing_else_and_only_what_was_read() -> None:
     bare = workload({})
     form = Form(Rather.SPOT, 3)

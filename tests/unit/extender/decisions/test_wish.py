@@ -13,7 +13,14 @@ from evenkeel.model.controllers.stateful_set import StatefulSet
 from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.placement import Relaxation
-from evenkeel_extender.decisions.wish import EITHER, Wish, by_count, by_floor, needs_no_owner
+from evenkeel_extender.decisions.wish import (
+    EITHER,
+    Wish,
+    beside_own,
+    by_count,
+    by_floor,
+    needs_no_owner,
+)
 from evenkeel_extender.messages import PendingPod
 from tests.kit import builders
 from tests.kit.builders import NOW, seconds
@@ -142,3 +149,21 @@ def test_a_pod_is_of_the_floor_while_fewer_than_the_floor_are(
     found = by_count(Counted(2, 4), taken)
     assert (found.must, found.capacity is Capacity.ON_DEMAND) == (must, must)
     assert f"2 of 4, and {taken} hold it" in found.message
+
+
+@pytest.mark.parametrize(
+    ("wish", "found"),
+    [
+        (Wish(Capacity.SPOT), EITHER),
+        (Wish(Capacity.ON_DEMAND), Wish(Capacity.ON_DEMAND)),
+        (Wish(Capacity.SPOT, must=True), Wish(Capacity.SPOT, must=True)),
+        (EITHER, EITHER),
+    ],
+)
+def test_what_its_owner_prefers_the_other_type_to_is_no_wish(wish: Wish, found: Wish) -> None:
+    clause = {"key": names.EKS_CAPACITY, "operator": "In", "values": ["ON_DEMAND"]}
+    term = {"weight": 1, "preference": {"matchExpressions": [clause]}}
+    preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [term]}
+    pod = pending(affinity={"nodeAffinity": preferred})
+    assert beside_own(wish, pod, WELL_KNOWN) == found
+    assert beside_own(wish, pending(), WELL_KNOWN) == wish

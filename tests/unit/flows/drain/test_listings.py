@@ -108,7 +108,7 @@ def test_many_pods_without_a_known_controller_are_one_list(site: Site) -> None:
     stranger = builders.pod("other")
     site.answer(lambda asked: Listing([*filter(asked.kept, [*pods[1:], stranger])], "105"))
     assert len(site.view.pods.members.of(key)) == 299
-    assert stranger.uid not in site.view.pods
+    assert site.view.pods.get(stranger.uid) is None
 
 
 def test_of_a_controller_that_is_not_known_all_pods_are_found(site: Site) -> None:
@@ -126,7 +126,7 @@ def test_a_bare_pod_that_is_gone_counts_no_more(site: Site) -> None:
     (key,) = site.view.pods.controllers_of([pod])
     site.listings.refresh([key], NOW)
     site.answer(lambda _: None)
-    assert pod.uid not in site.view.pods
+    assert site.view.pods.get(pod.uid) is None
 
 
 def test_a_controller_that_is_read_meanwhile_is_kept_though_none_was_asked_for(site: Site) -> None:

@@ -50,6 +50,15 @@ def test_a_pod_that_nobody_told_to_go_says_nothing() -> None:
     assert stops.of(KEY) is None
 
 
+def test_what_was_seen_an_hour_ago_is_forgotten() -> None:
+    stops = Stops(SetClock())
+    stops.ended(KEY, told("a", ago=3))
+    stops.forget(NOW + seconds(3_599))
+    assert stops.of(KEY) == seconds(3)
+    stops.forget(NOW + seconds(3_600))
+    assert stops.of(KEY) is None
+
+
 def test_without_a_clock_nothing_is_seen() -> None:
     stops = Stops()
     assert not stops.ended(KEY, told("a", ago=3))

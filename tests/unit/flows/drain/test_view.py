@@ -41,7 +41,7 @@ def test_another_object_of_its_name_takes_a_controllers_place_and_that_is_urgent
     other = builders.replica_set(of=DEPLOYMENT, uid="another")
     view.replace_owner(Get(ReplicaSet, WEB.name, WEB.namespace), other)
     assert view.owners.controllers == {other.key: other}
-    assert WEB.key in view.queue.wrong
+    assert view.queue.is_wrong(WEB.key)
 
 
 def test_the_same_object_keeps_its_place() -> None:
@@ -56,14 +56,14 @@ def test_what_has_changed_in_it_is_planned_for_at_once() -> None:
     scaled = builders.replica_set(of=DEPLOYMENT, replicas=7, revision=2)
     view.replace_owner(Get(ReplicaSet, WEB.name, WEB.namespace), scaled)
     assert view.owners.controllers == {WEB.key: scaled}
-    assert WEB.key in view.queue.wrong
+    assert view.queue.is_wrong(WEB.key)
 
 
 def test_a_controller_whose_name_nobody_has_is_gone() -> None:
     view = view_of(doomed("s1"), WEB, of(WEB, "a", "s1"))
     view.replace_owner(Get(ReplicaSet, WEB.name, WEB.namespace), None)
     assert not view.owners.controllers
-    assert WEB.key in view.queue.wrong
+    assert view.queue.is_wrong(WEB.key)
 
 
 def test_a_lost_node_concerns_those_with_pods_there_and_those_whose_siblings_are_there() -> None:

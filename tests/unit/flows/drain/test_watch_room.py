@@ -12,6 +12,7 @@ from evenkeel.model import names
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Listing, Relisted, Selection
 from evenkeel.model.selectors import LONGEST, size
+from evenkeel_hosting.memory import InMemoryRecorder
 from tests.kit import builders
 from tests.kit.builders import NOW
 
@@ -50,7 +51,7 @@ class Followed:
         self.session = Watching()
         self.view = View()
         session: Any = self.session
-        self.watches = Watches(session, self.view, lambda _: None)
+        self.watches = Watches(session, self.view, InMemoryRecorder())
 
     def see(self, controllers: Iterable[Any]) -> None:
         """These controllers are known from now on."""

@@ -138,6 +138,6 @@ def test_one_that_nobody_asks_for_again_is_forgotten(
     assert len(concurrency) == 1
 
 
-def test_a_seat_is_there_where_nobody_else_is(concurrency: Concurrency) -> None:
-    with concurrency.seat(eviction()) as has_seat:
-        assert has_seat
+def test_a_slot_is_there_where_nobody_else_is(concurrency: Concurrency) -> None:
+    with concurrency.slot(eviction()) as has_slot:
+        assert has_slot

@@ -23,7 +23,7 @@ def test_nodes_of_labels_that_may_say_neither_type_are_asked_for_and_no_others()
     cluster = SimulatedCluster(clock, SimulatorOptions(latency=timedelta()))
     space = builders.metadata("shop", namespace="", labels={names.MANAGED: "true"})
     cluster.load(builders.manifest(Namespace(metadata=space)))
-    labels = CapacityLabels(keys=("kind", "lifecycle"), values={"lifecycle": "Ec2Spot"})
+    labels = CapacityLabels(keys=("kind", "lifecycle"), values={"lifecycle": ("Ec2Spot",)})
     lists = noting(cluster, asks(List, of=Node))
     PlacementReader(cluster, clock, labels).read(NewPod(), "shop")
     interruptible, of_kind = [each.selection.labels for each in lists]

@@ -6,18 +6,20 @@ import msgspec
 import pytest
 
 from evenkeel.decisions.restore.snapshot import Terms
-from evenkeel.errors import ForbiddenError, QueueError, UnavailableError
+from evenkeel.errors import ForbiddenError, QueueError, TooLargeError, UnavailableError
 from evenkeel.flows.reads import ask
 from evenkeel.flows.restore.flow import RestoreFlow
 from evenkeel.flows.restore.reading import Scope, read
 from evenkeel.model import names
+from evenkeel.model.affinity import PodTemplate, TemplateMetadata
 from evenkeel.model.cluster_objects import Lease, Namespace, PodDisruptionBudget
 from evenkeel.model.deployment import DeploymentStatus
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import WakeUp
 from evenkeel.model.pod import Pod
-from evenkeel.model.request import List, Patch, Selection
+from evenkeel.model.reasons import Reason
+from evenkeel.model.request import List, Listing, Patch, Selection
 from evenkeel_hosting.memory import InMemoryRecorder
 from evenkeel_sandbox.simulator.api.webhooks import Webhook
 from evenkeel_sandbox.simulator.clock import SimulatedClock
@@ -82,6 +84,10 @@ class Restoring:
         return [*ask(self.cluster, List(Selection(Pod, "default"))).items]
 
 
+def _is_of_one(request: List[Pod]) -> bool:
+    return bool(request.selection.namespace)
+
+
 def nodes() -> list[KubernetesObject]:
     return [
         builders.node("o1", spot=False, allocatable=ROOM),
@@ -98,6 +104,47 @@ def on_demand() -> list[KubernetesObject]:
 def as_wanted() -> list[KubernetesObject]:
     pods = [builders.pod(f"web-{n}", of=MADE, node="s1") for n in range(2)]
     return [WEB, MADE, *pods, *nodes()]
+
+
+def test_nothing_moves_in_a_namespace_with_more_budgets_than_are_read() -> None:
+    """They might rule the move out: the API server's client keeps so much of a namespace."""
+    restoring = Restoring(*on_demand())
+    concerns = asks(List, of=PodDisruptionBudget)
+    unread = Listing[PodDisruptionBudget]((), "1", unread=frozenset({"default"}))
+    restoring.cluster.intercept(lambda asked, go_on: unread if concerns(asked) else go_on())
+    result = restoring.flow.run()
+    assert [each.reason for each in result.plan.left] == [Reason.NAMESPACE_UNREAD]
+    assert not any(pod.released for pod in restoring.pods())
+
+
+def test_only_pods_are_kept_of_namespaces_that_take_no_part() -> None:
+    restoring = Restoring(*on_demand())
+    other = builders.deployment("other", namespace="elsewhere")
+    restoring.cluster.load(builders.manifest(other))
+    for scope, number in (Scope(managed_only=True), 1), (Scope(), 2):
+        found = read(restoring.cluster, restoring.clock, Terms(), scope)
+        assert len(found.candidates) == number
+
+
+def test_a_workload_with_more_pods_than_are_read_keeps_no_other_from_being_moved() -> None:
+    restoring = Restoring(*on_demand())
+    error = TooLargeError("too much")
+    failing(restoring.cluster, error, lambda each: asks(List, of=Pod)(each) and _is_of_one(each))
+    result = restoring.flow.run()
+    assert (result.error, result.done) == (None, [])
+    assert any("it has changed meanwhile" in told for told, _ in restoring.recorder.notes)
+
+
+def test_an_old_replica_set_is_kept_without_its_template() -> None:
+    labels = TemplateMetadata(labels={"app": "web"})
+    spec = msgspec.structs.replace(MADE.spec, replicas=0, template=PodTemplate(metadata=labels))
+    old = builders.replica_set("web-old", of=WEB)
+    old = msgspec.structs.replace(old, spec=spec)
+    restoring = Restoring(*on_demand(), old)
+    (candidate,) = read(restoring.cluster, restoring.clock, Terms(), Scope()).candidates
+    found = {each.name: each.spec.template for each in candidate.replica_sets}
+    assert found["web-old"] == PodTemplate()
+    assert found[MADE.name] != PodTemplate()
 
 
 def test_a_pod_is_released_and_the_reconciler_is_woken() -> None:

@@ -1,5 +1,8 @@
 """In a pod: the API server of its own cluster, asked as its service account."""
 
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -11,11 +14,12 @@ from evenkeel.adapters.kubernetes.cluster import RestCluster
 from evenkeel.adapters.kubernetes.endpoint import Limits
 from evenkeel.adapters.kubernetes.transport import Transport
 from evenkeel.errors import SettingsError, UnauthenticatedError
-from evenkeel_runtime.kubeconfig import files as kubeconfig
+from evenkeel_runtime import kubeconfig
 from evenkeel_runtime.kubeconfig import from_kubeconfig
 from evenkeel_runtime.kubeconfig.in_cluster import Pod
 from tests.kit.api_server import HandClock, ScriptedServer, answer, refusal, serving
 from tests.kit.certificates import Authority
+from tests.kit.control_plane import ROOT
 from tests.unit.adapters.kubernetes.making import READ, error_of, pod, tokens_seen
 
 
@@ -36,7 +40,7 @@ def this(api: ScriptedServer, tmp_path: Path) -> Pod:
         "KUBERNETES_SERVICE_HOST": str(place.hostname),
         "KUBERNETES_SERVICE_PORT": str(place.port),
     }
-    return Pod(environ, tmp_path / "token", tmp_path / "ca.crt", tmp_path / "namespace")
+    return Pod(environ, tmp_path)
 
 
 @pytest.fixture
@@ -53,7 +57,7 @@ def test_the_token_is_what_is_in_the_file_a_minute_ago_at_most(
     clock = HandClock()
     with RestCluster(Transport(this.endpoint(clock), Limits(), clock=clock)) as cluster:
         assert error_of(cluster, READ) is None
-        this.token.write_text("second")
+        (this.folder / "token").write_text("second")
         clock.advance(timedelta(seconds=59))
         assert error_of(cluster, READ) is None
         clock.advance(timedelta(seconds=2))
@@ -65,10 +69,10 @@ def test_a_token_that_is_refused_is_read_again(api: ScriptedServer, this: Pod) -
     clock = HandClock()
     with RestCluster(Transport(this.endpoint(clock), Limits(), clock=clock)) as cluster:
         assert error_of(cluster, READ) is None
-        this.token.write_text("second")
+        (this.folder / "token").write_text("second")
         api.script(refusal(401, "Unauthorized"))
         assert error_of(cluster, READ) is None
-        this.token.unlink()
+        (this.folder / "token").unlink()
         api.script(refusal(401, "Unauthorized"))
         assert isinstance(error_of(cluster, READ), UnauthenticatedError)
     assert tokens_seen(api)[:3] == ["Bearer first", "Bearer first", "Bearer second"]
@@ -102,16 +106,62 @@ def test_a_named_context_or_file_is_taken(tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.usefixtures("no_files")
 def test_outside_of_a_pod_a_kubeconfig_is_asked_for(this: Pod) -> None:
-    this.token.unlink()
+    (this.folder / "token").unlink()
     with pytest.raises(SettingsError, match="set KUBECONFIG"):
         from_kubeconfig()
 
 
 def test_what_is_wrong_in_a_pod_is_said(this: Pod) -> None:
-    this.authority.write_text("no certificate")
+    (this.folder / "ca.crt").write_text("no certificate")
     with pytest.raises(SettingsError, match="this pod's certificate authority"):
         this.endpoint(HandClock())
-    this.authority.unlink()
-    with pytest.raises(SettingsError, match="this pod's service account"):
+    (this.folder / "ca.crt").unlink()
+    with pytest.raises(SettingsError, match="this pod's certificate authority"):
         this.endpoint(HandClock())
-    assert not Pod({}, this.token, this.authority).is_here
+    (this.folder / "namespace").unlink()
+    with pytest.raises(SettingsError, match="this pod's service account"):
+        _ = this.own_namespace
+    assert not Pod({}, this.folder).is_here
+
+
+def test_an_address_of_ipv6_stands_in_brackets() -> None:
+    environ = {"KUBERNETES_SERVICE_HOST": "fd00::1", "KUBERNETES_SERVICE_PORT": "443"}
+    assert Pod(environ).server == "https://[fd00::1]:443"
+
+
+LACKING = """
+import sys
+sys.modules.update(dict.fromkeys({lacking!r}))  # an import of what is None there fails
+sys.argv = ["evenkeel", *{arguments!r}]
+from evenkeel_cli.main import main
+main()
+"""
+
+
+def in_the_image(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command without the libraries that requirements/image.txt leaves out."""
+    pinned = [
+        set(re.findall(r"^([\w.-]+)==", (ROOT / "requirements" / name).read_text(), re.MULTILINE))
+        for name in ("command.txt", "image.txt")
+    ]
+    assert pinned[1] < pinned[0]
+    left_out = {name.replace("-", "_") for name in pinned[0] - pinned[1]}
+    assert {"kubernetes", "aiohttp", "pydantic", "requests"} <= left_out
+    program = LACKING.format(lacking=left_out | {"websocket"}, arguments=arguments)
+    return subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments", [["serve", "--help"], ["poll", "--help"], ["doctor", "--help"], ["demo"]]
+)
+def test_the_image_has_all_that_its_commands_need(arguments: list[str]) -> None:
+    done = in_the_image(*arguments)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_image_says_that_it_reads_no_kubeconfig() -> None:
+    done = in_the_image("pause", "--kubeconfig", "/nowhere")
+    assert done.returncode == 2
+    assert "the image reads none, and asks as its pod" in done.stderr

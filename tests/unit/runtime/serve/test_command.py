@@ -135,6 +135,19 @@ def test_it_places_a_pod_tells_of_it_without_the_token_and_ends(
         assert "/v1/" not in told
 
 
+def test_a_certificate_that_is_renewed_is_served_without_a_new_start(tmp_path: Path) -> None:
+    with started(tmp_path) as process:
+        another = Authority()
+        pair = another.issue("webhook", "127.0.0.1")
+        (tmp_path / "webhook.crt").write_text(pair.certificate)
+        process.wait_for("serves the certificate that was there before")
+        assert process.ask()["allowed"] is True
+        (tmp_path / "webhook.key").write_text(pair.key)
+        process.wait_for("serves a new certificate, until 2035-12-30")
+        process.client = ssl.create_default_context(cadata=another.certificate)
+        assert process.ask()["allowed"] is True
+
+
 def test_probes_are_answered_whatever_happens_on_the_webhooks_port(tmp_path: Path) -> None:
     with started(tmp_path, "--metrics-port", "0") as process:
         port = int(process.wait_for("serves metrics on port").rpartition(" ")[2])
@@ -146,3 +159,4 @@ def test_probes_are_answered_whatever_happens_on_the_webhooks_port(tmp_path: Pat
             assert pool.request("GET", f"http://127.0.0.1:{port}/healthz").status == 200
             metrics = pool.request("GET", f"http://127.0.0.1:{port}/metrics").data.decode()
     assert 'evenkeel_reviews_refused_total{cluster="prod"} 0.0' in metrics
+    assert 'evenkeel_certificate_ends_seconds{cluster="prod"} 2.0' in metrics

@@ -98,7 +98,7 @@ def test_a_probe_is_answered_without_the_handler(served: Served) -> None:
         (b"DELETE /v1/secret-path HTTP/1.1\r\n\r\n", b"405"),
         (b"POST /v1/secret-path HTTP/9.9\r\n\r\n", b"505"),
         (b"/v1/secret-path\r\n\r\n", b"400"),
-        (b"POST /v1/secret-path/" + b"x" * 70_000 + b" HTTP/1.1\r\n\r\n", b"414"),
+        (b"POST /v1/secret-path/" + b"x" * 17_000 + b" HTTP/1.1\r\n\r\n", b"431"),
     ],
 )
 def test_what_cannot_be_read_is_refused_without_repeating_it(

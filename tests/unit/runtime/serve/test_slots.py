@@ -5,9 +5,13 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
+from evenkeel_runtime.serve.server import POLL
 from evenkeel_runtime.serve.slots import LONG, MOST, OF_ONE_ADDRESS, SHORT, Client, Slots
 
 PLENTY = 10_000
+
+WEBHOOK_LIMIT = 3.0
+"""Seconds that an API server waits for the webhook's answer (timeoutSeconds)."""
 
 
 @pytest.fixture
@@ -140,3 +144,41 @@ def test_in_the_end_none_waits(waiting: Waiting) -> None:
     waiting.come("b")
     assert waiting.names(waiting.slots.end()) == ["a0", "a1", "b0"]
     assert waiting.begin() == []
+
+
+def test_known_addresses_come_first_and_strangers_leave_them_threads(waiting: Waiting) -> None:
+    waiting.come("known")
+    waiting.slots.prove(waiting.begin()[0])
+    for number in range(MOST):
+        waiting.come(f"{number}-")
+    assert len(waiting.begin()) == MOST - MOST // 8, "so many strangers"
+    waiting.come("known", 2)
+    assert waiting.names(waiting.begin()) == ["known1", "known2"]
+
+
+def test_a_stranger_has_less_time_the_more_wait(waiting: Waiting) -> None:
+    for number in range(MOST * 5):
+        waiting.come(f"{number}-")
+    begun = waiting.begin()
+    waiting.now += SHORT / 8
+    assert not waiting.slots.overdue(waiting.now - SHORT / 16)
+    assert waiting.slots.overdue(waiting.now) == begun
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_an_api_server_waits_for_less_than_its_limit_behind_thousands_of_silent_addresses(
+    waiting: Waiting, *, is_known: bool
+) -> None:
+    """A tenant's small pods, each with an address of its own. It waited for 7 s."""
+    if is_known:
+        waiting.come("server")
+        waiting.slots.prove(waiting.begin()[0])
+    for number in range(2_000):
+        waiting.come(f"{number}-")
+    waiting.come("server")
+    came, place = waiting.now, f"server{int(is_known)}"
+    while place not in waiting.names(waiting.begin()):
+        waiting.now += POLL
+        assert waiting.now - came < WEBHOOK_LIMIT
+        for client in waiting.slots.overdue(waiting.now):
+            waiting.slots.leave(client)

@@ -1,5 +1,7 @@
 """How long pods take to start and to stop."""
 
+from itertools import pairwise
+
 import pytest
 
 from evenkeel_sandbox.simulator.api.objects import is_leaving, is_ready, phase_of
@@ -53,6 +55,14 @@ def test_annotations_overrule_the_options(scene: Scene) -> None:
     assert scene.pods() == [], "killed when its grace period ends"
 
 
+def test_a_pod_with_an_active_deadline_fails_when_it_has_run_so_long(scene: Scene) -> None:
+    scene.cluster.apply(pod("p", activeDeadlineSeconds=60))
+    scene.wait(64.9)
+    assert state(scene) == ("Running", True)
+    scene.wait(0.2)
+    assert state(scene) == ("Failed", False)
+
+
 def test_start_times_are_drawn_from_a_range() -> None:
     scene = Scene(1, SimulatorOptions(start_seconds=(1, 20)))
     for i in range(20):
@@ -63,3 +73,24 @@ def test_start_times_are_drawn_from_a_range() -> None:
     assert 0 < scene.ready() < 20
     scene.wait(10)
     assert scene.ready() == 20
+
+
+def test_a_pod_that_finds_its_lock_taken_crashes_and_rests_longer_each_time(scene: Scene) -> None:
+    for name in ("has", "wants"):
+        scene.cluster.apply(pod(name, {"evenkeel.test/lock": "data"}))
+        scene.wait(6)
+    at = [scene.clock.now()]
+    crashes = 1
+    while crashes < 4:
+        scene.wait(1)
+        (status,) = scene.one("Pod", "wants")["status"]["containerStatuses"]
+        assert status["state"] == {"waiting": {"reason": "CrashLoopBackOff"}}
+        if status["restartCount"] > crashes:
+            crashes += 1
+            at.append(scene.clock.now())
+    rests = [(after - before).total_seconds() for before, after in pairwise(at)]
+    assert rests == [pytest.approx(10, abs=2), 20, 40]
+    assert phase_of(scene.one("Pod", "wants")) == "Running"
+    scene.cluster.delete("Pod", "has", "shop")
+    scene.wait(100)
+    assert is_ready(scene.one("Pod", "wants"))

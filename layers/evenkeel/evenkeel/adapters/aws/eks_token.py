@@ -9,6 +9,7 @@ https://github.com/kubernetes-sigs/aws-iam-authenticator#api-authorization-from-
 import base64
 import re
 import threading
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -31,28 +32,22 @@ EXPIRES: Final = 60
 """Seconds that the URL itself is said to be good for; EKS reckons with its own 15 minutes."""
 
 
+@dataclass(eq=False)
 class EksToken:
     """Hands out tokens for one cluster; several threads may ask at once.
 
     They are signed for STS's public regional name. Other clients of the process may use
-    AWS_ENDPOINT_URL or a FIPS name; EKS asks neither.
+    AWS_ENDPOINT_URL or a FIPS name; EKS asks neither. The session knows the credentials; without
+    one it is that of the environment.
     """
 
-    def __init__(
-        self,
-        cluster_name: str,
-        region: str,
-        clock: Clock,
-        session: botocore.session.Session | None = None,
-    ) -> None:
-        """``session`` knows the credentials; None is the one of the environment."""
-        self._cluster_name = cluster_name
-        self._region = region
-        self._clock = clock
-        self._session = session
-        self._lock = threading.Lock()
-        self._token = ""
-        self._renew_at: datetime | None = None
+    _cluster_name: str
+    _region: str
+    _clock: Clock
+    _session: botocore.session.Session | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _token: str = field(default="", repr=False)
+    _renew_at: datetime | None = None
 
     def token(self) -> str:
         """A token that is valid now. Raises UnauthenticatedError without credentials."""

@@ -1,13 +1,19 @@
 """One request, carried out."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
 from evenkeel.adapters.kubernetes import wire
-from evenkeel.adapters.kubernetes.objects import Page, read_object, read_page
+from evenkeel.adapters.kubernetes.objects import (
+    ListMetadata,
+    Page,
+    expected,
+    identity,
+    read_object,
+)
+from evenkeel.adapters.kubernetes.room import Room, too_much
 from evenkeel.adapters.kubernetes.transport import Answered, Transport
 from evenkeel.errors import (
     ClusterError,
@@ -56,6 +62,11 @@ def read_list(transport: Transport, request: List[Any]) -> Listing[Any]:
             missing = error
         else:
             transport.versions.is_served(resource, version)
+            unread = too_much(request.selection, found.unread)
+            transport.left_out(unread)
+            if unread and request.selection.namespace:
+                # Not where it was read: an error keeps what its frames have.
+                raise TooLargeError(str(unread[0]))
             return found
     assert missing is not None  # noqa: S101 - a kind has a version
     raise transport.versions.none_of(resource, missing) from missing
@@ -77,7 +88,7 @@ def _result(transport: Transport, request: Request, left: TimeLeft | None) -> An
             return transport.exchange(wire.evict(request), _nothing, left=left)
 
 
-def _nothing(_: bytes) -> None:
+def _nothing(_: bytearray) -> None:
     """What is read of an answer that says no more than that it is done."""
 
 
@@ -113,13 +124,14 @@ def _read_version(
 def _read_pages(
     transport: Transport, request: List[Any], resource: Resource, size: int, until: datetime
 ) -> Listing[Any]:
-    pages: list[Page[Any]] = []
-    continued, total = "", 0
-    enough = False
-    while not pages or (continued and not enough):
+    version, continued, is_first = "", "", True
+    found, room = list[Any](), Room()
+    is_one = bool(request.selection.namespace)
+    while is_first or (continued and not (request.limit and found) and not (is_one and room.full)):
         call = wire.page(request, resource, continued, size)
         try:
-            answered = transport.exchange(call, partial(_page, request, call), until)
+            read = partial(_page, request, call, room)
+            page, items, left_out = transport.exchange(call, read, until).read
         except TooLargeError:
             if size == 1:
                 raise
@@ -128,27 +140,35 @@ def _read_pages(
             # The API server's cache knows no pages: what is too large there is read past it.
             request = replace(request, fresh=True)
             continue
-        page, left_out, sent = answered.read
+        # A watch from the first page's version misses nothing that changed meanwhile.
+        version = page.resource_version if is_first else version
+        found += items
         transport.left_out(left_out)
-        pages.append(page)
-        total += sent
-        # Of a limited list the first page with something that is kept is all that is read.
-        enough = bool(request.limit) and (request.kept is None or bool(page.items))
-        before, continued = continued, page.metadata.continue_
+        before, continued, is_first = continued, page.continue_, False
         if continued and continued == before:
             raise UnavailableError(f"{call.what}: its pages go round in circles")
-    # A watch from the first page's version misses nothing that changed while the others were read.
-    items = tuple(item for one in pages for item in one.items or ())
-    items = items[: request.limit] if request.limit else items
-    return Listing(items, pages[0].metadata.resource_version, total)
+    if room.full:
+        found = [item for item in found if room.of(item) not in room.full]
+    # Of a limited list the first page with something that is kept is all that is read.
+    kept = tuple(found[: request.limit or None])
+    return Listing(kept, version, room.size, frozenset(room.full))
 
 
 def _page(
-    request: List[Any], call: wire.Call, body: bytes
-) -> tuple[Page[Any], Sequence[UnreadableObjectError], int]:
-    """What is kept of a page, what is left out of it, and its bytes. Raises UnavailableError."""
-    page, left_out = read_page(request.selection.kind, body, call.what)
-    if request.kept is not None:
-        kept = [request.kept(item) for item in page.items or ()]
-        page = Page(page.metadata, tuple(item for item in kept if item is not None))
-    return page, left_out, len(body)
+    request: List[Any], call: wire.Call, room: Room, body: bytearray
+) -> tuple[ListMetadata, list[Any], list[UnreadableObjectError]]:
+    """What is kept of a page, object by object, and what is left out. Raises UnavailableError."""
+    page, kind = expected(Page, body, call.what), request.selection.kind
+    found, left_out = list[Any](), list[UnreadableObjectError]()
+    for piece in page.items or ():
+        if room.full and identity(piece, call.what).namespace in room.full:
+            continue
+        try:
+            item = read_object(kind, piece, call.what)
+        except UnreadableObjectError as error:
+            left_out.append(error.with_traceback(None))  # which would keep the page
+            continue
+        kept = item if request.kept is None else request.kept(item)
+        if kept is not None and room.takes(kept):
+            found.append(kept)
+    return page.metadata, found, left_out

@@ -64,6 +64,12 @@ class Endpoint:
     pools: Callable[..., urllib3.PoolManager] = urllib3.PoolManager
     remedy: str = "check the credentials"
 
+    @property
+    def shown(self) -> str:
+        """The URL for messages, which others may read: without a password or token in it."""
+        url = urllib3.util.parse_url(self.server)
+        return url._replace(auth=None, query=None, fragment=None).url
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

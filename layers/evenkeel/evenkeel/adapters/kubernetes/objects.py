@@ -10,11 +10,12 @@ decides what becomes of that object alone:
 | a time that is none to Python, a null where a value belongs | the field counts as not set |
 | many or long annotations | those that Evenkeel never reads are forgotten at once |
 | more than LARGEST bytes that Evenkeel does read; a field of another type | it is left out |
+
+What becomes of many such objects of one namespace says ``room``.
 """
 
-from collections.abc import Sequence
 from datetime import datetime
-from functools import cache, partial
+from functools import cache
 from typing import Any, Final
 
 import msgspec
@@ -24,6 +25,8 @@ from evenkeel.errors import UnavailableError, UnreadableError, UnreadableObjectE
 from evenkeel.model import names
 from evenkeel.model.decoding import converted, decoded
 from evenkeel.model.meta import OTHER_ANNOTATIONS, KubernetesObject, Metadata
+
+type Bytes = bytes | bytearray | msgspec.Raw
 
 LARGEST: Final = 65_536
 """Bytes of an object, as far as Evenkeel reads it. A pod with ten containers has some 3,000."""
@@ -42,11 +45,11 @@ class ListMetadata(msgspec.Struct, frozen=True, rename="camel"):
     continue_: str = msgspec.field(default="", name="continue")
 
 
-class Page[T: KubernetesObject](msgspec.Struct, frozen=True):
-    """One page of a list. Go writes an empty slice as null in places."""
+class Page(msgspec.Struct, frozen=True):
+    """One page of a list, whose objects are still bytes. Go writes an empty slice as null."""
 
     metadata: ListMetadata
-    items: tuple[T, ...] | None = ()
+    items: tuple[msgspec.Raw, ...] | None = ()
 
 
 class WatchEvent(msgspec.Struct, frozen=True):
@@ -56,14 +59,7 @@ class WatchEvent(msgspec.Struct, frozen=True):
     object: msgspec.Raw
 
 
-class _Pieces(msgspec.Struct, frozen=True):
-    """One page of a list, whose objects are still bytes."""
-
-    metadata: ListMetadata
-    items: tuple[msgspec.Raw, ...] | None = ()
-
-
-class _Identity(msgspec.Struct, frozen=True, rename="camel"):
+class Identity(msgspec.Struct, frozen=True, rename="camel"):
     """ObjectMeta, as far as it tells which object this is."""
 
     name: str
@@ -81,10 +77,10 @@ class _Versioned(msgspec.Struct, frozen=True):
 class _Identified(msgspec.Struct, frozen=True):
     """An object of which nothing but that matters."""
 
-    metadata: _Identity
+    metadata: Identity
 
 
-def read_object[T: KubernetesObject](kind: type[T], data: bytes | msgspec.Raw, what: str) -> T:
+def read_object[T: KubernetesObject](kind: type[T], data: Bytes, what: str) -> T:
     """An object, as far as it can be read. ``what`` names the request in errors.
 
     Raises UnreadableObjectError for an object that cannot be read, UnavailableError for what is no
@@ -97,38 +93,12 @@ def read_object[T: KubernetesObject](kind: type[T], data: bytes | msgspec.Raw, w
         try:
             found = converted(_mended(plain, _type_of(kind)), kind)
         except UnreadableError as error:
-            raise _unreadable(_identity(data, what), what, error) from error
-    return _slim(found, len(memoryview(data)), what)
-
-
-def read_page[T: KubernetesObject](
-    kind: type[T], data: bytes, what: str
-) -> tuple[Page[T], Sequence[UnreadableObjectError]]:
-    """A page without the objects that cannot be read, and why each of those cannot.
-
-    Raises UnavailableError if it is no page.
-    """
-    found: list[T] = []
-    left_out: list[UnreadableObjectError] = []
-    try:
-        page: Page[T] = decoded(Page[kind], data)  # type: ignore[valid-type]
-    except UnreadableError:
-        pieces = expected(_Pieces, data, what)
-        metadata, reads = (
-            pieces.metadata,
-            [partial(read_object, kind, piece, what) for piece in pieces.items or ()],
-        )
-    else:
-        items = page.items or ()
-        # A page may hold a few large objects: what they have together is bounded by its size.
-        size = LARGEST if len(data) > len(items) * LARGEST // 4 else 0
-        metadata, reads = page.metadata, [partial(_slim, item, size, what) for item in items]
-    for read in reads:
-        try:
-            found.append(read())
-        except UnreadableObjectError as error:
-            left_out.append(error)
-    return Page(metadata, tuple(found)), left_out
+            raise _unreadable(identity(data, what), what, error) from error
+    _forget(found.metadata)
+    if len(memoryview(data)) > LARGEST and (size := len(msgspec.json.encode(found))) > LARGEST:
+        why = f"{size} bytes of it would be read, and {LARGEST} are at most"
+        raise _unreadable(found.metadata, what, why)
+    return found
 
 
 def read_version(data: msgspec.Raw, what: str) -> str:
@@ -138,14 +108,15 @@ def read_version(data: msgspec.Raw, what: str) -> str:
 
 def read_metadata[T: KubernetesObject](kind: type[T], data: msgspec.Raw, what: str) -> T:
     """Which object this is; all else of it as if it were not set. Raises UnavailableError."""
-    return converted({"metadata": msgspec.to_builtins(_identity(data, what))}, kind)
+    return converted({"metadata": msgspec.to_builtins(identity(data, what))}, kind)
 
 
-def _identity(data: bytes | msgspec.Raw, what: str) -> _Identity:
+def identity(data: Bytes, what: str) -> Identity:
+    """Which object this is. Raises UnavailableError if it is none."""
     return expected(_Identified, data, what).metadata
 
 
-def expected[T](shape: type[T], data: bytes | msgspec.Raw, what: str) -> T:
+def expected[T](shape: type[T], data: Bytes, what: str) -> T:
     """What an answer says. Raises UnavailableError if it is not what the API promises."""
     try:
         return decoded(shape, data)
@@ -153,12 +124,9 @@ def expected[T](shape: type[T], data: bytes | msgspec.Raw, what: str) -> T:
         raise UnavailableError(f"{what}: not the answer of a Kubernetes API: {error}") from error
 
 
-def _slim[T: KubernetesObject](item: T, size: int, what: str) -> T:
-    """An object that was just decoded, without the annotations that are never read.
-
-    ``size``: the bytes that it may have had. Raises UnreadableObjectError where too much remains.
-    """
-    annotations = item.metadata.annotations
+def _forget(metadata: Metadata) -> None:
+    """Forget the annotations of an object that are never read, where there are more than a few."""
+    annotations = metadata.annotations
     if annotations and sum(map(len, annotations.values())) > FEW_ANNOTATIONS:
         kept = {
             key: value
@@ -167,14 +135,10 @@ def _slim[T: KubernetesObject](item: T, size: int, what: str) -> T:
         }
         if len(kept) < len(annotations):
             kept[OTHER_ANNOTATIONS] = ""
-            msgspec.structs.force_setattr(item.metadata, "annotations", kept)
-    if size >= LARGEST and (remains := len(msgspec.json.encode(item))) > LARGEST:
-        why = f"{remains} bytes of it would be read, and {LARGEST} are at most"
-        raise _unreadable(item.metadata, what, why)
-    return item
+            msgspec.structs.force_setattr(metadata, "annotations", kept)
 
 
-def _unreadable(which: _Identity | Metadata, what: str, why: object) -> UnreadableObjectError:
+def _unreadable(which: Identity | Metadata, what: str, why: object) -> UnreadableObjectError:
     named = "/".join(filter(None, (which.namespace, which.name)))
     return UnreadableObjectError(f"{what}: {named} cannot be read: {why}")
 

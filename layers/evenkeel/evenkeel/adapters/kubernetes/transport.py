@@ -48,6 +48,9 @@ SILENCE = timedelta(seconds=100)
 type Response = urllib3.BaseHTTPResponse
 
 
+BITE = 2**16
+"""Bytes that are taken from a connection at once."""
+
 SMALL = 2**20
 """Bytes of an answer that any number of threads may hold at once."""
 
@@ -121,7 +124,7 @@ class Transport:
     def exchange[T](
         self,
         call: Call,
-        read: Callable[[bytes], T],
+        read: Callable[[bytearray], T],
         until: datetime | None = None,
         left: TimeLeft | None = None,
     ) -> Answered[T]:
@@ -229,23 +232,29 @@ class Transport:
                 raise refused
         return response
 
-    def _body(self, call: Call, large: ExitStack, response: Response) -> Answered[bytes]:
-        """The body of an answer; a large one waits until no other thread holds a large one."""
-        date = time_in(response.headers.get("Date"))
-        body = response.read(SMALL)
-        if len(body) < SMALL:
-            return Answered(body, date)
-        large.enter_context(self._one_large)
+    def _body(self, call: Call, large: ExitStack, response: Response) -> Answered[bytearray]:
+        """The body of an answer; a large one waits until no other thread holds a large one.
+
+        It grows in place: put together of two parts it would take twice as much for a moment.
+        """
+        body, before = bytearray(), 0
         try:
-            body += response.read(MOST_BYTES + 1 - SMALL)
+            # Not of its stream: that unpacks what came at once, however large it gets.
+            while bite := response.read(BITE):
+                body += bite
+                if before < SMALL <= len(body):
+                    large.enter_context(self._one_large)
+                if (before := len(body)) > MOST_BYTES:
+                    break
         except HTTPError:
             large.close()
             raise
         if len(body) > MOST_BYTES:
             response.close()
             response.release_conn()
+            body.clear()  # an error keeps what its frames have
             raise TooLargeError(f"{call.what}: the answer has more than {MOST_BYTES} bytes")
-        return Answered(body, date)
+        return Answered(body, time_in(response.headers.get("Date")))
 
     def _send(
         self,
@@ -298,13 +307,13 @@ class Transport:
             if isinstance(error.args[0] if error.args else None, ssl.SSLCertVerificationError):
                 # Trying again would not make it any more trustworthy.
                 raise ClusterError(
-                    f"{call.what}: the certificate of {self._endpoint.server} is not trusted:"
+                    f"{call.what}: the certificate of {self._endpoint.shown} is not trusted:"
                     f" {error}; check the cluster's certificate authority and its name"
                 ) from error
             raise UnavailableError(f"{call.what}: {error}") from error
         except (NewConnectionError, ConnectTimeoutError, ProxyError, ClosedPoolError) as error:
             raise NotSentError(
-                f"{call.what}: no connection to {self._endpoint.server}: {error}"
+                f"{call.what}: no connection to {self._endpoint.shown}: {error}"
             ) from error
         except EmptyPoolError as error:
             raise NotSentError(

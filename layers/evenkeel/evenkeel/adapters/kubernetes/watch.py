@@ -15,7 +15,14 @@ from evenkeel.adapters.kubernetes.objects import (
     read_object,
     read_version,
 )
-from evenkeel.adapters.kubernetes.transport import MOST_BYTES, Response, SilentError, Transport
+from evenkeel.adapters.kubernetes.room import Room
+from evenkeel.adapters.kubernetes.transport import (
+    BITE,
+    MOST_BYTES,
+    Response,
+    SilentError,
+    Transport,
+)
 from evenkeel.errors import (
     ClusterError,
     ExpiredError,
@@ -32,14 +39,14 @@ SHORTEST, LONGEST = 240, 300
 """Seconds after which the server may end a watch; spread, so that not all end at once."""
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 3.0
-BITE = 2**16
 
 
 class Watch[T: KubernetesObject]:
     """Delivers a Relisted and then Changes until it is stopped.
 
     A stream that ends, also without an error, goes on from the last resource version seen; one
-    that has fallen too far behind (410), or says nothing at all, begins with a new list. A refusal
+    that has fallen too far behind (410), says nothing at all, or shows more of one namespace than a
+    list may keep of it, begins with a new list. A refusal
     is delivered once, as the Reply of a List, and the watch is tried again and again with pauses.
     An object that can no longer be read has left the selection. If a stream brings bytes that are
     no event twice at one resource version, that is delivered like a refusal, and a new list
@@ -63,6 +70,7 @@ class Watch[T: KubernetesObject]:
         self._lock = Lock()
         self._response: Response | None = None
         self._version = ""
+        self._room = Room()
         self._failed_at = ""
         self._fruitless = 0
         self._complained = False
@@ -97,7 +105,7 @@ class Watch[T: KubernetesObject]:
             if not self._version:
                 listing = read_list(self._transport, List(self._selection))
                 self._put(Relisted(self._selection, listing))
-                self._version = listing.resource_version
+                self._version, self._room = listing.resource_version, Room()
             try:
                 self._follow()
             except (ExpiredError, SilentError):
@@ -142,6 +150,9 @@ class Watch[T: KubernetesObject]:
             changed, deleted = read_metadata(self._selection.kind, event.object, what), True
         self._put(Change(self._selection, changed, deleted=deleted))
         self._version = changed.metadata.resource_version
+        if not (deleted or self._room.takes(changed)):
+            # What is there of them all, a new list tells: many may be changes of a few.
+            raise ExpiredError(f"{what}: much of {self._room.of(changed)} has changed")
 
     @contextlib.contextmanager
     def _interruptible(self, response: Response) -> Iterator[None]:

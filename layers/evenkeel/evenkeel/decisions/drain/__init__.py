@@ -15,12 +15,14 @@
 | ``plan`` | what becomes of all pods of a workload, as the deciders say |
 | ``pod_plan`` | what a decider says of one pod |
 | ``stay`` | pods that stay |
+| ``settling`` | how long a replacement has to have been Ready before its pod goes |
 | ``make_first`` | released pods, and those that wait for a release |
 | ``eviction_asked`` | released pods whose eviction somebody else asked for |
 | ``turns`` | of pods that go one after the other: how many may be missing, and who goes next |
 | ``quota_turns`` | pods that go one by one where a quota refuses a second one |
 | ``at_once`` | pods that go at once |
 | ``break_first`` | pods that take turns, and go before their replacements run |
+| ``seats`` | room for the next pods of those that go before others run |
 | ``last_moment`` | pods whose nodes die: when they are evicted by force |
 | ``verdicts`` | what can become of a pod, in words and writes |
 | ``pace`` | which pods are released next, of all workloads |

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from heapq import heappop, heappush
+from operator import attrgetter
 from typing import NamedTuple
 
 import msgspec
@@ -46,7 +48,8 @@ class Forced(msgspec.Struct, frozen=True, kw_only=True):
 
     ``together``: its gang goes, and it with that. ``lives``: its node does, so its budget is
     obeyed. ``share_remaining`` is the share of its workload that serves on once it is
-    gone: the pod that leaves most of its workload goes first. ``is_replaced``: its replacement is
+    gone, and 1 of a pod that nothing replaces, as no count gains by its waiting: the pod that
+    leaves most of its workload goes first. ``is_replaced``: its replacement is
     available; ``is_coming``: it starts already. ``first`` is a write that precedes the eviction by
     LEAD. ``after``: so long after its own last moment it goes, because it stands last; less than
     nothing: so long before that, because others of its workload go after it.
@@ -195,14 +198,21 @@ def schedule(
     """The latest times at which these evictions can begin, the earliest first.
 
     Counted backward: the last one has to be sent by its eviction deadline, and each begins before
-    the next one does. A pod with an earlier deadline goes first; of pods with the same one that
-    which leaves most of its workload. ``part_there``: see the function.
+    the next one does. Of the pods that may still go then a slot is given to the one whose workload
+    gains most by its waiting: the one that leaves least of it. So a pod makes another go earlier
+    only if its own workload has no more left, whichever has the later deadline. ``part_there``: see
+    the function.
     """
-    ordered = sorted(forced, key=_order, reverse=True)
-    slots, begin = list[Slot](), _NEVER
-    for each in ordered:
-        slot = rate.slot(part_there if each.may_leave else 1.0)
-        begin = min(each.evict_by - rate.ahead, begin) - slot
+    ordered = sorted(forced, key=_order)
+    by_deadline = sorted(range(len(ordered)), key=lambda place: ordered[place].evict_by)
+    slots, begin, may_go = list[Slot](), _NEVER, list[int]()
+    while by_deadline or may_go:
+        if not may_go:
+            begin = min(begin, ordered[by_deadline[-1]].evict_by - rate.ahead)
+        while by_deadline and ordered[by_deadline[-1]].evict_by - rate.ahead >= begin:
+            heappush(may_go, -by_deadline.pop())
+        each = ordered[-heappop(may_go)]
+        begin -= rate.slot(part_there if each.may_leave else 1.0)
         slots.append(Slot(begin, each))
     slots.reverse()
     return slots
@@ -210,8 +220,10 @@ def schedule(
 
 def alone(forced: Iterable[Forced]) -> Sequence[Slot]:
     """As ``schedule``, as if each were the only one."""
-    return [Slot(each.evict_by, each) for each in sorted(forced, key=_order)]
+    ordered = sorted(forced, key=_order)
+    return [Slot(each.evict_by, each) for each in sorted(ordered, key=attrgetter("evict_by"))]
 
 
-def _order(forced: Forced) -> tuple[datetime, float, str]:
-    return forced.evict_by, -forced.share_remaining, forced.pod.uid
+def _order(forced: Forced) -> tuple[float, datetime, str]:
+    """What waiting is worth to the workload's count; the pod to which it is worth least first."""
+    return -forced.share_remaining, forced.evict_by, forced.pod.uid

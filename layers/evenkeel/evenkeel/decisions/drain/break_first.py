@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from evenkeel.decisions.drain import budgets, turns, verdicts
+from evenkeel.decisions.drain import budgets, seats, turns, verdicts
 from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.deadlines import A_FEW_SECONDS
 from evenkeel.decisions.drain.movers import MovingPod
@@ -18,18 +18,28 @@ TAKE_TURNS: Final = (Way.RATIONED, Way.BY_ORDINAL)
 
 def decide(census: Census) -> Iterator[PodPlan]:
     """Evict the pods whose turn it is (see ``_next_to_go``); the others wait."""
-    count, line = census.count, _line(census)
-    waiting, turn = {each.pod.uid for each in line}, _next_to_go(census, line)
+    count, unplaced = census.count, seats.awaited(census)
+    line = sorted(_line(census), key=lambda each: each.pod.uid in unplaced)
+    awaited = _awaited(census, line)
+    waiting, turn = {each.pod.uid for each in line}, _next_to_go(census, line, awaited)
+    if awaited:
+        yield PodPlan(due=seats.turns_begin_by(census, line))
     yield PodPlan(due=turns.changes_at(census, line, turns.seen_length(census)))
     message = f"its turn: {count.missing} of {count.spec_replicas} are missing" if turn else ""
     for mover in census.movers(*TAKE_TURNS):
         is_next = mover.pod.uid in turn
+        waits = verdicts.awaits_seat if mover.pod.uid in awaited else verdicts.waits
         yield PodPlan(
-            verdicts.evicted(census, mover, message) if is_next else verdicts.waits(census, mover),
+            verdicts.evicted(census, mover, message) if is_next else waits(census, mover),
             mover.due(census.now, census.next_available_at),
             needs_fresh=is_next,
             awaits_pods=mover.pod.uid in waiting,
         )
+
+
+def _awaited(census: Census, line: Sequence[MovingPod]) -> Collection[str]:
+    """The uids of the pods that wait for their seats; none once turns have to begin."""
+    return seats.awaited(census) if census.now < seats.turns_begin_by(census, line) else ()
 
 
 def _line(census: Census) -> Sequence[MovingPod]:
@@ -47,14 +57,17 @@ def _line(census: Census) -> Sequence[MovingPod]:
     return sorted(going, key=census.turn_of)
 
 
-def _next_to_go(census: Census, line: Sequence[MovingPod]) -> Collection[str]:
-    """The uids of the pods of this line whose turn it is."""
+def _next_to_go(
+    census: Census, line: Sequence[MovingPod], awaited: Collection[str] = ()
+) -> Collection[str]:
+    """The uids of the pods of this line whose turn it is; not those whose seats are ``awaited``."""
     if not line:
         return ()
     may_go = turns.may_go(census, line)
     if census.owner.makes_in_order:
         line = _next_in_order(census, line)
-    return turns.next_to_go(line, census.is_available, may_go)
+    seated = [each for each in line if each.pod.uid not in awaited]
+    return turns.next_to_go(seated, census.is_available, may_go)
 
 
 def _next_in_order(census: Census, line: Sequence[MovingPod]) -> Sequence[MovingPod]:
@@ -90,7 +103,7 @@ def forced_by(census: Census) -> Mapping[str, datetime]:
         for mover in _line(census)
         if mover.deadline.forced and census.is_available(mover.pod) and not mover.pod.is_moved_alive
     ]
-    turn = _next_to_go(census, dying)
+    turn = _next_to_go(census, dying, _awaited(census, dying))
     if not turn:
         return {}
     longest = max(mover.pod.grace for mover in dying)

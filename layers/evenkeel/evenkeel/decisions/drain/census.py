@@ -53,6 +53,9 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
       goes on, or they were not read.
     - ``stops_in``: the longest that one of its pods was seen to take to stop; None: none was seen.
     - ``told_first``: when the first of its pods that are not gone was told to go; None: none was.
+    - ``seats``: those of its pods, each by its pod's uid; one of them is of no use any more at
+      ``seats_change_at``. So many ``new_seats`` may be made.
+    - ``settle``: how long a replacement has to have been Ready before its pod goes.
     - ``minimum_available``: the highest count so far of pods to keep available.
     """
 
@@ -65,6 +68,10 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     budgets: Sequence[PodDisruptionBudget] = ()
     going: Sequence[Pod] = ()
     siblings: Sequence[Pod] | None = None
+    seats: Mapping[str, Pod] = {}
+    seats_change_at: datetime | None = None
+    new_seats: int = 0
+    settle: timedelta = timedelta()
     minimum_available: int = 0
     stops_in: timedelta | None = None
     told_first: datetime | None = None
@@ -193,20 +200,19 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """
         return next((pod.status.lacks_node for pod in self._without_node), "")
 
-    @cached_property
-    def lacks_place_beside(self) -> str:
-        """Why none of them has a node while those are there that they replace; empty if not so.
+    def lacks_place_beside(self, pod: Pod) -> str:
+        """Why none of them has a node while a pod is there that one replaces; empty if not so.
 
-        They wait at their scheduling gates for more than a moment; or their rules keep them out of
-        a whole zone that one of the others is in, where no new node helps.
+        They wait at their scheduling gates for more than a moment; or the pod's rules, which are
+        theirs, keep them out of a whole zone that it is in, where no new node helps.
         """
         waiting = (
-            pod
-            for pod in self._without_node
-            if not pod.status.gated or self.now >= self._gate_known_at(pod)
+            each
+            for each in self._without_node
+            if not each.status.gated or self.now >= self._gate_known_at(each)
         )
-        wide = (pod for pod in waiting if pod.status.gated or pod.spec.is_kept_apart)
-        return next((pod.status.lacks_node for pod in wide), "")
+        wide = (each for each in waiting if each.status.gated or pod.spec.is_kept_apart)
+        return next((each.status.lacks_node for each in wide), "")
 
     @property
     def gates_known_at(self) -> datetime | None:
@@ -224,6 +230,12 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         if any(pod.spec.node_name for pod in missing):
             return []
         return [pod for pod in missing if pod.status.lacks_node]
+
+    def takes_seat(self, pod: Pod) -> bool:
+        """Whether a pod without a node is about to get one: the room that its seat has kept."""
+        made = pod.metadata.creation_timestamp
+        is_new = bool(self.seats) and made is not None and self.now - made < A_FEW_SECONDS
+        return is_new or names.SEAT in pod.metadata.annotations
 
     @cached_property
     def off_doomed(self) -> Sequence[Pod]:
@@ -250,9 +262,27 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             pod
             for pod in self.off_doomed
             if not self.is_available(pod)
-            and not pod.status.fails_to_start
+            and not pod.status.start_failure
             and self._is_on_its_way(pod, max(ON_ITS_WAY, self.owner.patience(pod)))
         ]
+
+    @property
+    def crashing(self) -> Sequence[Pod]:
+        """Owned pods off doomed nodes of which a container crashes again and again."""
+        return [pod for pod in self.off_doomed if pod.status.crashes]
+
+    @property
+    def crashed_beside(self) -> Sequence[Pod]:
+        """Those of them that were made before one of its pods was told to go.
+
+        What they crash for may be over with that one, such as a lock that it holds. The API server
+        gives pods their times in whole seconds.
+        """
+        if self.told_first is None:
+            return []
+        since = self.told_first.replace(microsecond=0)
+        made = ((pod, pod.metadata.creation_timestamp) for pod in self.crashing)
+        return [pod for pod, at in made if at is not None and at < since]
 
     @cached_property
     def starting_off_doomed(self) -> int:
@@ -282,7 +312,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """
         asked = (each.since for _, each in self._bearing if each is not None and each.is_asked)
         first = min(asked).replace(microsecond=0)
-        placed = (pod for pod in self.off_doomed if not pod.status.fails_to_start)
+        placed = (pod for pod in self.off_doomed if not pod.status.start_failure)
         made = (pod.metadata.creation_timestamp for pod in placed)
         return any(time is not None and time >= first for time in made)
 
@@ -318,10 +348,40 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return sorted(self.released, key=rank)
 
     @cached_property
-    def may_go(self) -> frozenset[str]:
-        """The uids of the released pods that can go: as many as are surplus, in their order."""
-        surplus = max(0, self.count.surplus)
-        return frozenset(item.pod.uid for item in self.order_of_going[:surplus])
+    def replaced(self) -> frozenset[str]:
+        """The uids of the released pods that can be spared: as many as are surplus, in order."""
+        return frozenset(uid for uid, lacks in self.lacks.items() if lacks <= 0)
+
+    @cached_property
+    def lacks(self) -> Mapping[str, int]:
+        """For each released pod, by uid: how many more pods have to be available for it to go.
+
+        None, if it can: then it is no more than zero.
+        """
+        surplus = self.count.surplus
+        return {item.pod.uid: place - surplus for place, item in enumerate(self.order_of_going, 1)}
+
+    def settles_at(self, item: ReleasedPod) -> datetime | None:
+        """Until when a replaced pod stays for the one in its place to be known; None: it may go.
+
+        No longer than its time allows.
+        """
+        late = len(self._settling) + self.lacks[item.pod.uid]
+        end = (item.evict_by if item.deadline.forced else item.deadline.at) - A_FEW_SECONDS
+        if late <= 0 or self.now >= end:
+            return None
+        return min(end, self._settling[late - 1])
+
+    @cached_property
+    def _settling(self) -> Sequence[datetime]:
+        """When those of the available owned pods that were Ready too lately will have settled.
+
+        By their kubelets' clocks, as far as these are about right.
+        """
+        since = (pod.ready_since for pod in self.owned if self.is_available(pod))
+        sound = (at for at in since if at is not None and at <= self.now + A_FEW_SECONDS)
+        ends = (at + self.settle for at in sound)
+        return sorted(at for at in ends if self.settle and self.now < at)
 
     @cached_property
     def pending_replacements(self) -> int:
@@ -460,7 +520,7 @@ class Census(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         Those whose replacement is available are not among them. Released pods go before owned ones,
         because pods that start replace released ones.
         """
-        released = (item for item in self.dying_released if item.pod.uid not in self.may_go)
+        released = (item for item in self.dying_released if item.pod.uid not in self.replaced)
         dying = (
             mover
             for mover in self.moving

@@ -14,19 +14,22 @@ def how_many(pods: int, pods_each: int) -> int:
 
 
 def divide(
-    pods: Collection[Pod], budgets: Iterable[PodDisruptionBudget], pods_each: int
+    pods: Collection[Pod],
+    budgets: Iterable[PodDisruptionBudget],
+    pods_each: int,
+    unread: Collection[str] = (),
 ) -> Division:
     """The division for these pods of doomed nodes.
 
     One reconciler decides about all pods that a budget selects. So a namespace stays whole in which
-    a budget selects pods of several workloads.
+    a budget selects pods of several workloads, or, being ``unread``, may do so.
     """
     of = how_many(len(pods), pods_each)
     if of == 1:
         return UNDIVIDED
     shares = _Shares(pods)
     whole = (each.namespace for each in budgets if shares.are_several(each))
-    return Division(of=of, whole=frozenset(whole))
+    return Division(of=of, whole=frozenset([*whole, *unread]))
 
 
 class _Shares:

@@ -36,7 +36,8 @@ def before_eviction(census: Census, item: ReleasedPod) -> PodPlan | None:
         return None
     if not FINISHED_HERE.isdisjoint(pod.metadata.annotations):
         return None
-    until = max(release.since, census.last_available_at or release.since) + COMES_BACK
+    until = max(release.since, census.last_available_at or release.since)
+    until += census.settle + COMES_BACK
     until = min(until, deadline.at)
     cause = f"it is left to {release.asked_by}"
     wait = verdicts.wait(census, pod, Reason.LEFT_TO_DRAINER, until, cause)

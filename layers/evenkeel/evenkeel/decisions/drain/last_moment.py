@@ -27,12 +27,12 @@ def of_dying(census: Census) -> Iterator[PodPlan]:
 def _slots(census: Census) -> Iterator[Forced]:
     """What serves on once each is gone: evicting one whose replacement is available costs nothing.
 
-    Each other one leaves one pod less.
+    Each other one leaves one pod less. A pod that nothing replaces has nothing to wait for.
     """
     line, in_turn = census.line, break_first.forced_by(census)
     serving = census.ready_off_doomed + len(line)
     for item in census.dying_released:
-        if item.pod.uid in census.may_go:
+        if item.pod.uid in census.replaced:
             yield Forced(
                 pod=item.pod,
                 owner=census.owner,
@@ -46,7 +46,7 @@ def _slots(census: Census) -> Iterator[Forced]:
             pod=each.pod,
             owner=census.owner,
             evict_by=evict_by,
-            share_remaining=_share(census, serving - position),
+            share_remaining=_share(census, serving - position) if each.is_replaced else 1.0,
             is_coming=position <= census.starting_off_doomed,
             first=_back_first(census, each),
             after=evict_by - each.evict_by,

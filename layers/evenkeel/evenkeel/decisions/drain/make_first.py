@@ -3,12 +3,13 @@
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 
-from evenkeel.decisions.drain import budgets, turns, verdicts, writes
+from evenkeel.decisions.drain import budgets, turns, verdicts
 from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.eviction_asked import before_eviction
 from evenkeel.decisions.drain.movers import MovingPod, ReleasedPod
 from evenkeel.decisions.drain.pod_plan import PodPlan, Step
 from evenkeel.decisions.drain.refusal import tried_until
+from evenkeel.decisions.drain.remedies import PODS_MADE
 from evenkeel.decisions.drain.returning import landed_at
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.reasons import Reason
@@ -37,6 +38,8 @@ def decide(census: Census) -> Iterator[PodPlan]:
     released = (item.pod for item in census.released)
     is_under_way = any(map(census.nodes.is_doomed, released))
     yield PodPlan(due=census.count_changes_at, awaits_pods=is_under_way)
+    for pod in census.crashed_beside:
+        yield PodPlan(verdicts.crashed(census, pod))
     yield from _of_released(census)
     for mover in census.movers(Way.HANDOVER):
         hold, due = _before_release(census, mover), due_before_release(census, mover)
@@ -75,7 +78,10 @@ def _released(census: Census, item: ReleasedPod, turn: Collection[str]) -> PodPl
     """A released pod that is wanted until it has a replacement, or it is its ``turn``."""
     if census.nodes.is_lost(item.pod):
         return PodPlan(verdicts.lost(census, item.pod))
-    if item.pod.uid in census.may_go and census.is_reached(item):
+    if item.pod.uid in census.replaced and census.is_reached(item):
+        settled = census.settles_at(item)
+        if settled is not None:
+            return PodPlan(verdicts.settles(census, item, settled), settled)
         drainers, end = before_eviction(census, item), tried_until(item.deadline)
         if drainers is not None:
             return drainers
@@ -117,8 +123,7 @@ def _unwanted(census: Census, item: ReleasedPod, position: int) -> PodPlan:
         return PodPlan(wait, end)
     reason, why = _why_unwanted(census)
     message = f"{why} and it has no controller: deleted"
-    delete = census.owner.decision(pod, Verb.DELETE, reason, message, write=writes.delete(pod))
-    return PodPlan(delete, needs_fresh=True)
+    return PodPlan(verdicts.deleted(census, pod, reason, message), needs_fresh=True)
 
 
 def _why_unwanted(census: Census) -> tuple[Reason, str]:
@@ -182,7 +187,7 @@ def _before_release(census: Census, mover: MovingPod) -> Decision | None:
             return verdicts.wait(census, pod, reason, end, why)
         return census.owner.decision(pod, Verb.LEAVE, reason, f"{why}: it goes by itself")
     if deadline.forced and census.owner.why_no_replacement and census.in_turns is None:
-        said = verdicts.cannot_be_replaced(census)
+        said = verdicts.handed_over(census.owner.why_no_replacement, PODS_MADE)
         return census.owner.decision(
             pod, Verb.WAIT, Reason.CANNOT_BE_REPLACED, said.cause, until=end, why=said
         )
@@ -198,7 +203,7 @@ def _before_release(census: Census, mover: MovingPod) -> Decision | None:
 
 def due_before_release(census: Census, mover: MovingPod) -> datetime | None:
     """When ``_before_release`` says otherwise though nothing else changes."""
-    deadline, cooldown = mover.deadline, verdicts.cooldown_of(census)
+    deadline, cooldown = mover.deadline, verdicts.resting(census)
     hint = (
         ()
         if deadline.forced
@@ -230,8 +235,8 @@ def _voluntary_hold(census: Census, until: datetime) -> tuple[Reason, str] | Non
         return Reason.CANNOT_BE_REPLACED, census.owner.why_no_replacement
     if census.in_turns is not None:
         return Reason.QUOTA_REFUSES, verdicts.A_QUOTA_REFUSES
-    cooldown = verdicts.cooldown_of(census)
-    if cooldown is not None and census.now < cooldown.until:
+    cooldown = verdicts.resting(census)
+    if cooldown is not None:
         until_then = in_words(cooldown.until)
         return (
             Reason.COOLING_DOWN,

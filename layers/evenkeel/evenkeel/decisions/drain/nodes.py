@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.pod import Pod
 from evenkeel.model.pool import Pool
@@ -16,6 +17,7 @@ class Nodes(msgspec.Struct, frozen=True, kw_only=True):
     - ``lost``: those that are gone, though the API may still list their pods as running.
     - ``pools``: in which pool a node is; None for an on-demand node.
     - ``kept_empty``: whether anybody drains a node.
+    - ``seated``: nodes with seats, as they were read last.
     - ``zones``: the zone of each marked node; ``left``: whether a zone has another node.
     """
 
@@ -25,6 +27,7 @@ class Nodes(msgspec.Struct, frozen=True, kw_only=True):
     kept_empty: Mapping[str, bool] = {}
     zones: Mapping[str, str] = {}
     left: Mapping[str, bool] = {}
+    seated: Mapping[str, Node] = {}
 
     def is_lost(self, pod: Pod) -> bool:
         """Whether the pod went with its node, although its status does not say so yet."""

@@ -13,6 +13,7 @@ from evenkeel.decisions.drain import (
     make_first,
     node_ends_at,
     quota_turns,
+    seats,
     stay,
 )
 from evenkeel.decisions.drain.agenda import Forced
@@ -95,4 +96,5 @@ def plan(census: Census) -> Plan:
     """Decide about the pods of one workload."""
     ways = census.by_way.keys()
     asked = (decide for its_own, decide in DECIDERS if not ways.isdisjoint(its_own))
-    return Plan.of(census.now, (each for decide in asked for each in decide(census)))
+    deciders = (*asked, seats.decide)  # next pods are let in when no pod moves any more
+    return Plan.of(census.now, (each for decide in deciders for each in decide(census)))

@@ -151,7 +151,7 @@ def _may_begin(census: Census) -> bool:
     last = census.last_quota_note
     if last is not None and last.tries < MOST_TRIES:
         return False
-    if census.going or census.on_their_way or census.may_go:
+    if census.going or census.on_their_way or census.replaced:
         return False
     return census.owner.deployment_in_rollout is None and len(census.pods) > 1
 

@@ -11,22 +11,29 @@ MORE_TIME: Final = f"keep replicas on on-demand nodes (annotation {names.ON_DEMA
 
 ROOM: Final = "keep room free for replacements (evenkeel headroom), or let them start sooner"
 
+STARTS: Final = "let it start beside the pod that it replaces: kubectl logs --previous says why not"
+
 LOOSER_RULES: Final = "let its rules take more nodes, or have nodes that they take"
 
 PODS_MADE: Final = "let its ReplicaSet make pods: kubectl describe says what refuses them"
 
 ROOM_IN_QUOTA: Final = "leave room in the quota of its namespace for one pod more"
 
-_OF_ROOM: Final = ("Insufficient", "Too many pods", "taint", "unschedulable", "no nodes available")
-"""Words of the scheduler for nodes that fail for what a further node would not fail for.
+_FULL: Final = ("Insufficient", "Too many pods", "no nodes available")
+"""Words of the scheduler for nodes that a further node of their kind would stand in for."""
 
-A doomed node bears a taint and takes the pod otherwise: another one of its kind would.
-"""
+_CLOSED: Final = ("taint", "unschedulable")
+"""Its words for nodes that are doomed, or others': of a doomed one's kind another would do."""
+
+_OF_ANOTHER_KIND: Final = "node affinity/selector"
+"""Its words for nodes that the pod's node selector or node affinity refuses."""
 
 
 def for_place(refused: str) -> str:
     """What helps where the scheduler has a node for no replacement, by what it says of that.
 
-    Where all nodes fail by the pod's own rules free room on them is of no use.
+    Free room is of no use where no node that is open has what the pod's own rules ask for.
     """
-    return ROOM if any(word in refused for word in _OF_ROOM) else LOOSER_RULES
+    is_full = any(word in refused for word in _FULL)
+    is_closed = any(word in refused for word in _CLOSED)
+    return ROOM if is_full or (is_closed and _OF_ANOTHER_KIND not in refused) else LOOSER_RULES

@@ -173,7 +173,7 @@ def _unread(owner: Owner, around: NamespaceObjects) -> Route | None:
         way=Way.STAY,
         reason=Reason.NAMESPACE_UNREAD,
         cause=f"its namespace could not be read: {around.unread}",
-        remedy="apply manifests/rbac",
+        remedy="apply manifests/rbac, or have less in the namespace",
     )
 
 

@@ -29,10 +29,15 @@ def most_missing(census: Census, line: Sequence[ReleasedPod | MovingPod], takes:
 
     ``takes``: how long a turn takes.
     """
-    least = ration(census.owner.deployment, census.count.spec_replicas)
+    least = least_missing(census)
     number, left = _dying(line), _last_moment(census, line) - census.now
     in_time = math.ceil(number / (1 + max(left, timedelta()) // takes))
     return max(least, min(in_time, _spared(census)))
+
+
+def least_missing(census: Census) -> int:
+    """How many may be missing at a time in any case: one, or the ration of a Deployment's pods."""
+    return ration(census.owner.deployment, census.count.spec_replicas)
 
 
 def _dying(line: Sequence[ReleasedPod | MovingPod]) -> int:
@@ -93,7 +98,8 @@ def _stalled(census: Census) -> int:
     late = _late_after(census)
     starting = ((each, each.metadata.creation_timestamp) for each in census.unavailable_owned)
     return sum(
-        bool(each.status.lacks_node) or (made is not None and census.now - made > late)
+        (bool(each.status.lacks_node) and not census.takes_seat(each))
+        or (made is not None and census.now - made > late)
         for each, made in starting
     )
 
@@ -108,8 +114,8 @@ def next_beside(census: Census) -> Collection[str]:
 
     None that the minimum needs.
     """
-    line = _released(census)
-    if not line or not census.lacks_place_beside:
+    line = _alone(census)
+    if not line:
         return ()
     most = most_missing(census, line, seen_length(census))
     count = census.count
@@ -119,13 +125,14 @@ def next_beside(census: Census) -> Collection[str]:
 
 def beside_changes_at(census: Census) -> datetime | None:
     """When others of these may go though nothing but time has changed."""
-    if not census.lacks_place_beside:
-        return None
-    return changes_at(census, _released(census), seen_length(census))
+    line = _alone(census)
+    return changes_at(census, line, seen_length(census)) if line else None
 
 
-def _released(census: Census) -> Sequence[ReleasedPod]:
-    return [each for each in census.line if isinstance(each, ReleasedPod)]
+def _alone(census: Census) -> Sequence[ReleasedPod]:
+    """The released pods in line, where no second pod comes beside the first; else none."""
+    line = [each for each in census.line if isinstance(each, ReleasedPod)]
+    return line if line and census.lacks_place_beside(line[0].pod) else ()
 
 
 def next_to_go(

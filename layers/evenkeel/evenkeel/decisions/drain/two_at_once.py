@@ -1,13 +1,14 @@
 """Why a pod and its replacement cannot, or must not, run at the same time.
 
-Each reason is a function, and they are asked in the order of ``ruled_out``. Nothing is gained by a
-ration under the first two, so they come first whatever else rules out two at once. A host port
-rules nothing out: the replacement never comes to the cordoned node, so it is never the old pod that
-holds the port it needs (docs/decisions/0002-host-ports.md).
+The reasons are in the order of ``ruled_out``. Nothing is gained by a ration where all go at once,
+so that comes first whatever else rules out two at once. A host port rules nothing out: the
+replacement never comes to the cordoned node, so it is never the old pod that holds the port it
+needs (docs/decisions/0002-host-ports.md).
 """
 
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import chain
 from typing import NamedTuple
 
 from evenkeel.decisions.drain.budgets import max_surge
@@ -38,145 +39,107 @@ def ruled_out(pod: Pod, owner: Owner, around: NamespaceObjects, now: datetime) -
 
     ``now`` ends what was refused for a while.
     """
-    found = _found(pod, owner, around, now)
-    return next((each for each in found if each is not None), None)
-
-
-def _found(
-    pod: Pod, owner: Owner, around: NamespaceObjects, now: datetime
-) -> Iterator[Obstacle | None]:
-    yield _recreate(owner)
-    yield _single_node_volume(pod, around)
-    yield _never(pod, owner)
-    yield _no_surge(owner)
-    yield _moved_alive(pod)
-    yield _not_by_hash(pod, owner)
-    yield _without_deployment(owner)
-    yield _traffic_by_hash(pod, owner)
-    yield _selected_by_hash(pod, around)
-    yield _refused(owner, now)
-
-
-def _recreate(owner: Owner) -> Obstacle | None:
-    """Two versions must not meet, and the owner accepts that all are down at once."""
-    deployment = owner.deployment
-    if deployment is None or deployment.spec.strategy.bounds is not None:
-        return None
-    return Obstacle(
-        Reason.RECREATE,
-        f"the {deployment.resource.kind}'s strategy is Recreate",
-        "set the strategy to RollingUpdate",
+    found = chain(
+        _all_go_at_once(pod, owner, around),
+        _forbidden(pod, owner),
+        _cannot_be_released(pod, owner),
+        _would_lose_traffic(pod, owner, around),
+        _not_taken(owner, now),
     )
+    return next(found, None)
 
 
-def _single_node_volume(pod: Pod, around: NamespaceObjects) -> Obstacle | None:
-    """No replacement starts before all pods have left the node that has the volume."""
+def _all_go_at_once(pod: Pod, owner: Owner, around: NamespaceObjects) -> Iterator[Obstacle]:
+    """No replacement starts before all pods have left.
+
+    Two versions must not meet, and the owner accepts that all are down at once; or a node has the
+    volume to itself.
+    """
+    deployment = owner.deployment
+    if deployment is not None and deployment.spec.strategy.bounds is None:
+        yield Obstacle(
+            Reason.RECREATE,
+            f"the {deployment.resource.kind}'s strategy is Recreate",
+            "set the strategy to RollingUpdate",
+        )
     wanted = pod.spec.claims
-    claims = (each.name for each in around.claims if each.name in wanted and each.single_node)
-    claim = next(claims, "")
-    if not claim:
-        return None
-    return Obstacle(
-        Reason.SINGLE_NODE_VOLUME,
-        f"the volume {claim} can be mounted by one node at a time",
-        "use a ReadWriteMany volume",
-    )
+    for claim in around.claims:
+        if claim.name in wanted and claim.single_node:
+            yield Obstacle(
+                Reason.SINGLE_NODE_VOLUME,
+                f"the volume {claim.name} can be mounted by one node at a time",
+                "use a ReadWriteMany volume",
+            )
 
 
-def _never(pod: Pod, owner: Owner) -> Obstacle | None:
-    """The owner said so."""
-    if owner.says(HANDOVER, pod) != "never":
-        return None
-    return Obstacle(
-        Reason.HANDOVER_NEVER,
-        f"the annotation {names.HANDOVER}: never forbids two at once",
-        f"take the annotation {names.HANDOVER} off",
-    )
-
-
-def _no_surge(owner: Owner) -> Obstacle | None:
-    """The owner forbids more pods than replicas."""
+def _forbidden(pod: Pod, owner: Owner) -> Iterator[Obstacle]:
+    """The owner says so, or forbids more pods than replicas, or has the pod moved alive."""
     deployment = owner.deployment
-    if deployment is None or max_surge(deployment) != 0:
-        return None
-    why = f"the {deployment.resource.kind}'s maxSurge is 0"
-    return Obstacle(Reason.NO_SURGE, why, "set maxSurge to 1 or more")
+    if owner.says(HANDOVER, pod) == "never":
+        yield Obstacle(
+            Reason.HANDOVER_NEVER,
+            f"the annotation {names.HANDOVER}: never forbids two at once",
+            f"take the annotation {names.HANDOVER} off",
+        )
+    if deployment is not None and max_surge(deployment) == 0:
+        why = f"the {deployment.resource.kind}'s maxSurge is 0"
+        yield Obstacle(Reason.NO_SURGE, why, "set maxSurge to 1 or more")
+    if pod.is_moved_alive:
+        yield Obstacle(
+            Reason.LIVE_MIGRATION,
+            f"the label {names.LIVE_MIGRATION} has it moved alive once its eviction is asked for",
+            f"take the label {names.LIVE_MIGRATION} off to have it replaced before it goes",
+        )
 
 
-def _moved_alive(pod: Pod) -> Obstacle | None:
-    """Somebody moves it alive, and keeps its owner for that."""
-    if not pod.is_moved_alive:
-        return None
-    return Obstacle(
-        Reason.LIVE_MIGRATION,
-        f"the label {names.LIVE_MIGRATION} has it moved alive once its eviction is asked for",
-        f"take the label {names.LIVE_MIGRATION} off to have it replaced before it goes",
-    )
+def _cannot_be_released(pod: Pod, owner: Owner) -> Iterator[Obstacle]:
+    """Its ReplicaSet does not select by template hash, or no Deployment can have it meanwhile.
 
-
-def _not_by_hash(pod: Pod, owner: Owner) -> Obstacle | None:
-    """The ReplicaSet does not select by template hash: its pods cannot be released from it."""
-    replica_set = owner.controller
-    is_selected = replica_set is None or replica_set.selector.mentions(pod.hash_label)
-    if 0 < len(pod.template_hash) <= LONGEST_HASH and is_selected:
-        return None
-    return Obstacle(
-        Reason.NO_TEMPLATE_HASH,
-        f"its ReplicaSet does not select by {pod.hash_label}, so it cannot be released",
-        "run it under a Deployment",
-    )
-
-
-def _without_deployment(owner: Owner) -> Obstacle | None:
-    """A released pod would have no controller; or what made its ReplicaSet was not read.
-
-    Another controller may adopt the first. What made a ReplicaSet says how traffic reaches its
-    pods.
+    A released pod without a controller may be adopted by another one. What made a ReplicaSet says
+    how traffic reaches its pods, and may not have been read.
     """
     replica_set = owner.controller
-    if replica_set is None:
-        return None
-    above = replica_set.deployment
-    if above is None:
-        return Obstacle(
+    is_selected = replica_set is None or replica_set.selector.mentions(pod.hash_label)
+    if not 0 < len(pod.template_hash) <= LONGEST_HASH or not is_selected:
+        yield Obstacle(
+            Reason.NO_TEMPLATE_HASH,
+            f"its ReplicaSet does not select by {pod.hash_label}, so it cannot be released",
+            "run it under a Deployment",
+        )
+    above = replica_set.deployment if replica_set is not None else None
+    if replica_set is not None and above is None:
+        yield Obstacle(
             Reason.NO_DEPLOYMENT,
             "no Deployment made its ReplicaSet, so another controller could adopt the released pod",
             "run it under a Deployment",
         )
-    if owner.deployment is None and DEPLOYMENTS[above.full_kind].must_be_read:
-        return Obstacle(
+    if above is not None and owner.deployment is None and DEPLOYMENTS[above.full_kind].must_be_read:
+        yield Obstacle(
             Reason.NO_DEPLOYMENT,
             f"the {above.kind} that made its ReplicaSet could not be read",
             "apply manifests/rbac",
         )
-    return None
 
 
-def _traffic_by_hash(pod: Pod, owner: Owner) -> Obstacle | None:
-    """What made the ReplicaSet has traffic sent by template hash: a released pod would lose it."""
-    deployment = owner.deployment
-    if deployment is None or not deployment.is_reached_by_hash:
-        return None
-    return Obstacle(
-        Reason.SELECTED_BY_HASH,
-        f"traffic reaches it by {pod.hash_label}, and a released pod would lose it",
-        "have the canary go without Services and a mesh of its own",
-    )
+def _would_lose_traffic(pod: Pod, owner: Owner, around: NamespaceObjects) -> Iterator[Obstacle]:
+    """Traffic reaches it by template hash.
 
-
-def _selected_by_hash(pod: Pod, around: NamespaceObjects) -> Obstacle | None:
-    """A Service or NetworkPolicy selects by template hash, or one of other pods allows traffic so.
-
-    A released pod would lose the traffic.
+    So has what made the ReplicaSet; or a Service or NetworkPolicy selects so, or one of other pods
+    allows traffic so.
     """
-    selector = _selecting(pod, around)
-    if not selector:
-        return None
-    return Obstacle(
-        Reason.SELECTED_BY_HASH,
-        f"{selector} selects by {pod.hash_label} and would lose the released pod",
-        f"take {pod.hash_label} out of the selector of {selector}",
-    )
+    deployment, selector = owner.deployment, _selecting(pod, around)
+    if deployment is not None and deployment.is_reached_by_hash:
+        yield Obstacle(
+            Reason.SELECTED_BY_HASH,
+            f"traffic reaches it by {pod.hash_label}, and a released pod would lose it",
+            "have the canary go without Services and a mesh of its own",
+        )
+    if selector:
+        yield Obstacle(
+            Reason.SELECTED_BY_HASH,
+            f"{selector} selects by {pod.hash_label} and would lose the released pod",
+            f"take {pod.hash_label} out of the selector of {selector}",
+        )
 
 
 def _selecting(pod: Pod, around: NamespaceObjects) -> str:
@@ -187,20 +150,17 @@ def _selecting(pod: Pod, around: NamespaceObjects) -> str:
         selector = service.spec.selector
         if pod.hash_label in selector and selector.items() <= labels.items():
             return str(service.reference)
-    for policy in around.policies:
-        if any(selector.matches(labels) for selector in policy.spec.by_hash):
-            return str(policy.reference)
-    return ""
+    policy = around.policy_by_hash(labels)
+    return "" if policy is None else str(policy.reference)
 
 
-def _refused(owner: Owner, now: datetime) -> Obstacle | None:
+def _not_taken(owner: Owner, now: datetime) -> Iterator[Obstacle]:
     """A webhook or policy does not take releases of its owner's pods; that may be over."""
     refused = owner.releases_refused
-    if refused is None or refused.until <= now:
-        return None
-    return Obstacle(
-        Reason.RELEASE_REFUSED,
-        f"its release is not taken ({refused.words})",
-        "let Evenkeel change labels, annotations and ownerReferences of pods",
-        refused.until,
-    )
+    if refused is not None and now < refused.until:
+        yield Obstacle(
+            Reason.RELEASE_REFUSED,
+            f"its release is not taken ({refused.words})",
+            "let Evenkeel change labels, annotations and ownerReferences of pods",
+            refused.until,
+        )

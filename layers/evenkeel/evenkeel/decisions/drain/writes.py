@@ -11,6 +11,7 @@ from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.controllers.kinds import RELEASING
 from evenkeel.model.deployment import Deployment
 from evenkeel.model.meta import KubernetesObject, OwnerReference
+from evenkeel.model.node import Taint
 from evenkeel.model.notes import read_note
 from evenkeel.model.pod import Pod
 from evenkeel.model.release import Cooldown, Release, rest_after
@@ -149,6 +150,24 @@ def _in_progress(pod: Pod) -> tuple[Operation, ...]:
     if names.REQUEST_EVICT_ONLY not in pod.metadata.annotations:
         return ()
     return (Operation("add", pointer(*_ANNOTATIONS, names.EVICTION_IN_PROGRESS), "true"),)
+
+
+def take_seat(pod: Pod, taint: Taint, seat: str) -> Patch:
+    """Have a pod tolerate the taint of the node on which it has a ``seat``, and note that.
+
+    Of all that a pod asks of its node nothing else may be added once it is there.
+    """
+    key = {"key": taint.key, "operator": "Equal", "value": taint.value, "effect": taint.effect}
+    where = "/spec/tolerations"
+    return _patch(
+        pod,
+        *(_unchanged(pod) if not pod.spec.tolerations else ()),
+        *_annotations_exist(pod),
+        Operation("add", pointer(*_ANNOTATIONS, names.SEAT), seat),
+        Operation("add", f"{where}/-", key)
+        if pod.spec.tolerations
+        else Operation("add", where, [key]),
+    )
 
 
 def evict(pod: Pod) -> Evict:

@@ -25,8 +25,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     ``wanted`` of its ``replicas`` are to be on on-demand nodes. ``missing`` are those of a floor
     that somebody asked for which are not there, and ``unmet`` those of a default one, which new
     pods prefer. ``surplus`` are on on-demand nodes and to go to spot. It ``stays`` where nobody
-    says what its floor is, and none of its running pods goes: that is so of a StatefulSet alone,
-    for nothing runs in the place of an ordinal that moves.
+    says what its floor is, and none of its running pods goes: that is so of a StatefulSet, for
+    nothing runs in the place of an ordinal that moves, and where nobody can tell what is said.
     """
 
     workload: Movable
@@ -83,7 +83,8 @@ def stand(
             on_demand += 1
         survivors += capacity is Capacity.ON_DEMAND and pod.ready
     wanted, is_asked = floor.floor.of(workload.spec.replicas), floor.is_asked
-    short, stays = max(0, wanted - on_demand), workload.default_floor != NONE and not is_asked
+    short = max(0, wanted - on_demand)
+    stays = not is_asked and (workload.default_floor != NONE or floor.is_unknown)
     return Standing(
         workload=workload,
         floor=floor,

@@ -131,25 +131,41 @@ def refused(error: ClusterError, *, is_for_good: bool, is_over: bool) -> Verdict
 def _released(found: GatedPod, evictor: Evictor, item: ReleasedPod) -> Verdict:
     """A released pod passes once it is among those that can go, or is waited for no longer.
 
-    It does so before its release ends: the pod goes, and its replacement stays. On which capacity
-    type that is does not matter, though restore may have released it for one: somebody wants it off
-    its node.
+    - On which capacity type its replacement is does not matter, though restore may have released
+      it for one: somebody wants it off its node.
+    - Where no second pod comes beside the first, they pass one after the other.
+    - Else it passes before its release ends: the pod goes, and its replacement stays. One whose
+      replacement crashes beside it goes back first: its ReplicaSet then deletes the replacement,
+      and the next one starts without a back-off.
     """
     census, deadline = found.census, item.deadline
-    counts, lacks = verdicts.in_numbers(census), _lacks(census, item)
+    counts, lacks = verdicts.in_numbers(census), census.lacks[item.pod.uid]
     if not deadline.forced and -TOO_CLOSE <= census.now - deadline.at < LONGEST_TO_GO_BACK:
         message = f"it goes back to its owner: {counts}"
         retry = LONGEST_RETRY / 2
         return Deferred(reason=Reason.REPLACEMENT_PENDING, message=message, retry_after=retry)
     if lacks <= 0:
-        return Allowed(
-            reason=Reason.REPLACEMENT_AVAILABLE, message=f"{counts}: it can go", counted=True
+        settled = census.settles_at(item)
+        if settled is None:
+            message = f"{counts}: it can go"
+            return Allowed(reason=Reason.REPLACEMENT_AVAILABLE, message=message, counted=True)
+        left = settled - census.now
+        return Deferred(
+            reason=Reason.REPLACEMENT_SETTLES,
+            message=f"{verdicts.GETS_KNOWN}: {counts}",
+            retry_after=_retry(left, left),
+            until=settled,
         )
+    if lacks == 1 and (words := census.lacks_place_beside(found.pod)):
+        message = verdicts.none_beside(words)
+        return Allowed(reason=Reason.NO_PLACE, message=message, warning=True, counted=True)
     is_starting = lacks <= len(census.coming)
     wait = found.longest if is_starting else found.patience
     if deadline.forced:
         return _dying(found, evictor, deadline, wait)
     end = min(item.release.since + wait, deadline.at - COMES_BACK)
+    if census.crashing:
+        end = deadline.at
     if lacks == 1 and not is_starting and (rest := _rest(census)):
         return Allowed(reason=Reason.COOLING_DOWN, message=rest, warning=True, counted=True)
     if census.now < end:
@@ -163,15 +179,10 @@ def _released(found: GatedPod, evictor: Evictor, item: ReleasedPod) -> Verdict:
     return Allowed(reason=Reason.PATIENCE_OVER, message=message, warning=True)
 
 
-def _lacks(census: Census, item: ReleasedPod) -> int:
-    """How many more pods have to be available for a released pod to go: none, if it can."""
-    return census.order_of_going.index(item) + 1 - census.count.surplus
-
-
 def _rest(census: Census) -> str:
     """Since when and why a workload rests from evictions; empty if it does not."""
-    cooldown = verdicts.cooldown_of(census, names.EVICTION_COOLDOWN)
-    if cooldown is None or census.now >= cooldown.until:
+    cooldown = verdicts.resting(census, names.EVICTION_COOLDOWN)
+    if cooldown is None:
         return ""
     return (
         f"{cooldown.failures} evictions from {census.owner.workload} found no replacement:"

@@ -6,7 +6,7 @@ so the indices of other people's taints hold, and a map that was empty is still 
 changed meanwhile the patch fails as a whole (422), and the caller reads the node again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -93,11 +93,11 @@ def set_mark(node: Node, notice: NodeNotice, *more: Taint) -> Patch | None:
         taints.append(drain_taint(notice.name))
         if notice.cordons and not spec.unschedulable:
             operations.append(Operation("add", "/spec/unschedulable", value=True))
-    operations += _put_taints(spec.taints, [*taints, *more])
-    operations += _put_entries(("metadata", "labels"), metadata.labels, labels)
+    operations += put_taints(spec.taints, [*taints, *more])
+    operations += put_entries(("metadata", "labels"), metadata.labels, labels)
     if read(node) != notice:
         note = {names.NOTICE: notice.encode()}
-        operations += _put_entries(("metadata", "annotations"), metadata.annotations, note)
+        operations += put_entries(("metadata", "annotations"), metadata.annotations, note)
     return _patch(node, operations)
 
 
@@ -195,11 +195,7 @@ def unmark(node: Node, *, lift_any: bool = False) -> Patch | None:
     ]
     if names.NOTICE in node.metadata.annotations:
         operations.append(Operation("remove", pointer("metadata", "annotations", names.NOTICE)))
-    operations += [
-        Operation("remove", pointer("spec", "taints", index))
-        for index, taint in reversed(list(enumerate(node.spec.taints)))
-        if _is_ours(taint)
-    ]
+    operations += take_taints(node.spec.taints, _is_ours)
     is_kept = notice is not None and notice.keep_cordon and not lift_any
     if has_our_cordon(node, notice) and not is_kept:
         operations.append(Operation("remove", "/spec/unschedulable"))
@@ -220,7 +216,7 @@ def _patch(node: Node, operations: Sequence[Operation]) -> Patch | None:
     return patch_as_read(node, *operations)
 
 
-def _put_entries(
+def put_entries(
     path: tuple[str, str], present: Mapping[str, str], wanted: Mapping[str, str]
 ) -> list[Operation]:
     """Set entries of a map. The API leaves an empty map out, so it may have to be made."""
@@ -230,7 +226,16 @@ def _put_entries(
     return [Operation("add", pointer(*path, key), value) for key, value in missing.items()]
 
 
-def _put_taints(present: Sequence[Taint], wanted: Sequence[Taint]) -> list[Operation]:
+def take_taints(present: Sequence[Taint], is_ours: Callable[[Taint], bool]) -> list[Operation]:
+    """Take taints off, the last first: so the indices of the others hold."""
+    return [
+        Operation("remove", pointer("spec", "taints", index))
+        for index, taint in reversed(list(enumerate(present)))
+        if is_ours(taint)
+    ]
+
+
+def put_taints(present: Sequence[Taint], wanted: Sequence[Taint]) -> list[Operation]:
     """Add taints, or change their values in place; key and effect together name a taint."""
     operations = []
     added = []

@@ -16,6 +16,7 @@ from evenkeel.model.affinity import (
     Toleration,
 )
 from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.move import Domains
 from evenkeel.model.pool import Pool
 
 ON_DEMAND_SPELLINGS: Final = ("on-demand", "ON_DEMAND")
@@ -54,25 +55,37 @@ def is_spot(labels: CapacityLabels) -> tuple[NodeRequirement, ...]:
 def only_spot(
     required: NodeSelector | None,
     labels: CapacityLabels,
-    avoid: Iterable[Pool] = (),
+    avoid: Iterable[Pool],
+    barred: Domains,
 ) -> tuple[NodeSelectorTerm, ...]:
     """Terms of which a spot node matches one that is in none of these pools, as its owner's allow.
 
-    One for each clause of ``is_spot`` and each of ``outside``, with all that each of the owner's
-    terms says.
+    Nor in a domain that is barred. One for each clause of ``is_spot`` and each of ``outside``, with
+    all that each of the owner's terms says.
     """
+    others, off = outside(avoid), not_in(barred)
+    asked = [(clause, *other, *off) for clause in is_spot(labels) for other in others]
+    return narrowed(required, *asked)
+
+
+def narrowed(
+    required: NodeSelector | None, *clauses: Sequence[NodeRequirement]
+) -> tuple[NodeSelectorTerm, ...]:
+    """A term for each of these clauses, with all that each of the owner's terms says."""
     own: Sequence[NodeSelectorTerm] = [NodeSelectorTerm()]
     if required is not None:
         own = [term for term in required.node_selector_terms or () if not term.is_empty]
-    others = outside(avoid)
     return tuple(
-        msgspec.structs.replace(
-            term,
-            match_expressions=(*(term.match_expressions or ()), clause, *other),
-        )
+        msgspec.structs.replace(term, match_expressions=(*(term.match_expressions or ()), *each))
         for term in own
-        for clause in is_spot(labels)
-        for other in others
+        for each in clauses
+    )
+
+
+def not_in(domains: Domains) -> tuple[NodeRequirement, ...]:
+    """Clauses of one term: the node has none of these labels."""
+    return tuple(
+        NodeRequirement(key=key, operator="NotIn", values=domains[key]) for key in sorted(domains)
     )
 
 

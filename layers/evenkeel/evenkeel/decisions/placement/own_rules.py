@@ -34,7 +34,7 @@ from evenkeel.model.pod import Pod
 type Clauses = Sequence[NodeRequirement]
 
 OF_POOLS: Final = (names.ZONE, names.INSTANCE_TYPE)
-"""Labels that a move's clauses after the one for spot are about."""
+"""Labels that a move's clauses after the one for spot are about, if these name pools."""
 
 
 def own_rules(pod: Pod, labels: CapacityLabels) -> NewPodSpec:
@@ -49,10 +49,10 @@ def own_rules(pod: Pod, labels: CapacityLabels) -> NewPodSpec:
     if note is None:
         return rules_of(spec.node_selector, required, spec.tolerations)
     if note.requires_on_demand:
-        less = partial(_less_not_spot, labels=labels)
+        less = partial(_less_not_spot, labels=labels, barred=note.barred)
         return rules_of(spec.node_selector, _less(required, less), spec.tolerations)
     if note.move:
-        required = _less(required, partial(_less_only_spot, labels=labels))
+        required = _less(required, partial(_less_only_spot, labels=labels, barred=note.barred))
         if required is not None:  # each term once: a move to spot makes several of each
             terms = dict.fromkeys(required.node_selector_terms or ())
             required = NodeSelector(node_selector_terms=tuple(terms))
@@ -87,8 +87,8 @@ def _less(required: NodeSelector | None, less: Callable[[Clauses], Clauses]) -> 
     return NodeSelector(node_selector_terms=tuple(found))
 
 
-def _less_not_spot(clauses: Clauses, labels: CapacityLabels) -> Clauses:
-    """Without the last clauses of ``not_spot``.
+def _less_not_spot(clauses: Clauses, labels: CapacityLabels, barred: Sequence[str]) -> Clauses:
+    """Without the last clauses of ``not_spot``, and those about labels that a move bars.
 
     Which values say neither capacity type changes while a pod lives, so all of these are taken.
     Where the labels have changed, or another webhook came between, all that is like them is.
@@ -98,7 +98,8 @@ def _less_not_spot(clauses: Clauses, labels: CapacityLabels) -> Clauses:
     if start is None:
         return [each for each in clauses if not _keeps_off_spot(each, labels)]
     rest = clauses[start + len(sure) :]
-    return [*clauses[:start], *dropwhile(partial(_keeps_off_spot, labels=labels), rest)]
+    rest = [*dropwhile(partial(_keeps_off_spot, labels=labels), rest)]
+    return [*clauses[:start], *dropwhile(lambda each: each.key in barred, rest)]
 
 
 def _keeps_off_spot(clause: NodeRequirement, labels: CapacityLabels) -> bool:
@@ -107,8 +108,8 @@ def _keeps_off_spot(clause: NodeRequirement, labels: CapacityLabels) -> bool:
     return clause.operator == "NotIn" and (is_known or clause.values == SPELLINGS)
 
 
-def _less_only_spot(clauses: Clauses, labels: CapacityLabels) -> Clauses:
-    """Without the last clause that asks for spot, and what follows it about pools."""
+def _less_only_spot(clauses: Clauses, labels: CapacityLabels, barred: Sequence[str]) -> Clauses:
+    """Without the last clause that asks for spot, and what follows it about domains and pools."""
     asking = is_spot(msgspec.structs.replace(labels, names_interruptible=True))
     added = [
         index
@@ -118,7 +119,10 @@ def _less_only_spot(clauses: Clauses, labels: CapacityLabels) -> Clauses:
     if not added:
         return clauses
     rest = clauses[added[-1] + 1 :]
-    return [*clauses[: added[-1]], *dropwhile(lambda each: each.key in OF_POOLS, rest)]
+    return [
+        *clauses[: added[-1]],
+        *dropwhile(lambda each: each.key in (*OF_POOLS, *barred), rest),
+    ]
 
 
 def _less_borne(there: Sequence[Toleration], labels: CapacityLabels) -> Sequence[Toleration]:
@@ -128,7 +132,8 @@ def _less_borne(there: Sequence[Toleration], labels: CapacityLabels) -> Sequence
     """
     headroom = bears_headroom()
     wanted = (*bears_spot(labels), headroom)
-    covered = [each for other in there for each in wanted if covers_more(other, each)]
+    wide = [each for each in there if each.operator == "Exists" and not each.effect]
+    covered = [each for other in wide for each in wanted if covers_more(other, each)]
     every = [each for each in wanted if each not in covered]
     few = [each for each in every if each != headroom]
     starts = ((_last(there, block), block) for block in (few, every) if block)

@@ -12,6 +12,7 @@ from evenkeel.decisions.placement.clauses import (
     bears_headroom,
     bears_spot,
     is_spot,
+    not_in,
     not_spot,
     only_spot,
     rather_on_demand,
@@ -19,9 +20,11 @@ from evenkeel.decisions.placement.clauses import (
     rather_safe,
     rather_spot,
 )
+from evenkeel.decisions.placement.rules import preferred_by
 from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec, NodeSelectorTerm, PreferredTerm, Toleration
 from evenkeel.model.capacity import Capacity, CapacityLabels
+from evenkeel.model.move import Domains
 from evenkeel.model.placement import NewPod, Placed
 from evenkeel.model.pool import Pool
 from evenkeel.model.request import Operation, pointer
@@ -39,11 +42,12 @@ _TOLERATIONS: Final = ("spec", "tolerations")
 class KeptOff(NamedTuple):
     """Pools that a pod keeps off.
 
-    It goes to none of those to ``avoid``, where restore moves it; it rather goes to others than
-    ``full`` ones, and than those that ``lost`` a node.
+    It goes to none of those to ``avoid``, and to no domain that is ``barred``, where restore moves
+    it; it rather goes to others than ``full`` ones, and than those that ``lost`` a node.
     """
 
     avoid: Collection[Pool] = ()
+    barred: Domains = {}
     full: Collection[Pool] = ()
     lost: Collection[Pool] = ()
 
@@ -66,6 +70,7 @@ def placement_patch(
     *,
     scales_in: bool,
     is_only: bool = False,
+    bears: bool = True,
     pools: KeptOff = NO_POOLS,
 ) -> Sequence[Operation]:
     """Let a pod ask for a capacity type, and note that on it.
@@ -75,20 +80,25 @@ def placement_patch(
     is not: it would match then. Spot: preferred, and taints of these labels are tolerated; required
     where restore moves a pod there, which rolls the move back if no such node has room. On-demand
     by default: preferred above all else, and taints of spot are tolerated: the pod may go there.
+    Nothing is preferred that its owner prefers the other type to.
     ``scales_in``: its controller picks which pods go, so a pod of the floor shall go last.
-    ``is_only``: its workload has one replica, which reserved headroom is kept for.
+    ``is_only``: its workload has one replica, which reserved headroom is kept for. ``bears``: its
+    namespace lets it tolerate more; if not, a further toleration would have it refused.
     """
     spec, there = pod.spec, pod.spec.node_affinity.preferred
     is_again = Placed.of(pod) == placed
     required: Iterable[Operation] = ()
     borne: Sequence[Toleration] = ()
     if placed.requires_on_demand:
-        required = _not_on_spot(spec, labels, is_again=is_again)
+        required = _not_on_spot(spec, labels, pools, is_again=is_again)
     else:
         if placed.move:
             required = _only_on_spot(spec, labels, pools, is_again=is_again)
-        borne = [*bears_spot(labels), *([bears_headroom()] if is_only else [])]
-    wanted = _preferences(placed, pools, labels)
+        spot = bears_spot(labels)
+        if bears and not (is_again and {*spot}.isdisjoint(spec.tolerations or ())):
+            borne = [*spot, *([bears_headroom()] if is_only else [])]
+    is_against = preferred_by(spec, labels) not in (None, placed.as_)
+    wanted = [] if is_against else _preferences(placed, pools, labels)
     if is_again:
         wanted = [term for term in wanted if not _is_said(term, there or ())]
     asks = [*required, *_items(_PREFERRED, there, wanted)]
@@ -155,10 +165,10 @@ def _entries(
 
 
 def _not_on_spot(
-    spec: NewPodSpec, labels: CapacityLabels, *, is_again: bool
+    spec: NewPodSpec, labels: CapacityLabels, pools: KeptOff, *, is_again: bool
 ) -> Iterator[Operation]:
     required = spec.node_affinity.required
-    clauses = not_spot(labels)
+    clauses = (*not_spot(labels), *not_in(pools.barred))
     if required is None:
         term = NodeSelectorTerm(match_expressions=clauses)
         yield Operation(
@@ -184,7 +194,7 @@ def _only_on_spot(
     asking = [set(term.match_expressions or ()) for term in terms]
     clauses = is_spot(msgspec.structs.replace(labels, names_interruptible=True))
     if asking and not (is_again and all(not each.isdisjoint(clauses) for each in asking)):
-        wanted = only_spot(required, labels, pools.avoid)
+        wanted = only_spot(required, labels, pools.avoid, pools.barred)
         yield Operation(
             "add", pointer(*_REQUIRED), {"nodeSelectorTerms": msgspec.to_builtins(wanted)}
         )

@@ -11,6 +11,8 @@ import msgspec
 from evenkeel.decisions.floor.source import MANY, FloorOf, floor_of
 from evenkeel.decisions.pools.spread import goal_of
 from evenkeel.model import names
+from evenkeel.model.affinity import DO_NOT_SCHEDULE, TopologySpread
+from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.floor import ALL
 from evenkeel.model.template import is_by_template
@@ -18,13 +20,20 @@ from evenkeel.model.workload import Workload
 
 
 def untold(
-    workload: Workload, found: FloorOf, namespace_annotations: Mapping[str, str], *, in_gang: bool
+    workload: Workload,
+    found: FloorOf,
+    namespace_annotations: Mapping[str, str],
+    *,
+    in_gang: bool,
+    labels: CapacityLabels = WELL_KNOWN,
 ) -> Iterator[str]:
     """What the policy does otherwise than the webhook, and what to write; a clause for each.
 
-    ``found`` is the workload's floor, ``in_gang``: its pods name a group that is a gang. Nothing
-    where its template places its pods.
+    ``found`` is the workload's floor, ``in_gang``: its pods name a group that is a gang. ``labels``
+    tell the nodes' capacity types. Nothing where its template places its pods.
 
+    - pods with a hard spread over a capacity label are left: one that a template was given for a
+      floor cannot be told from one of its owner's;
     - a floor on the workload itself is not seen, where the pod template and the namespace say
       another one, or none;
     - a floor of some pods has to be counted, unless the pods have ordinals. While some are asked
@@ -33,6 +42,11 @@ def untold(
     - full pools are not known.
     """
     if is_by_template(workload):
+        return
+    spreads = workload.spec.template.spec.topology_spread_constraints or ()
+    own = next((each.topology_key for each in spreads if is_ratio(each, labels)), None)
+    if own is not None:
+        yield f"its template spreads its pods over {own}, so the policy leaves them as they are"
         return
     metadata = workload.metadata
     others = {key: v for key, v in metadata.annotations.items() if key != names.ON_DEMAND}
@@ -57,3 +71,8 @@ def untold(
         yield f"its ordinals start at {start}, and the policy counts its floor from 0"
     if goal_of(workload, workload.spec.template.metadata.annotations, namespace_annotations):
         yield f"{names.ONE_POOL_AT_MOST} is not kept: the policy knows no pools"
+
+
+def is_ratio(spread: TopologySpread, labels: CapacityLabels) -> bool:
+    """Whether a spread holds pods back for the sake of a ratio of capacity types."""
+    return spread.topology_key in labels and spread.when_unsatisfiable == DO_NOT_SCHEDULE

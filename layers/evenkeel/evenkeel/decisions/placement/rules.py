@@ -1,4 +1,7 @@
-"""Which capacity types a pod's own rules allow: its node selector and required node affinity."""
+"""Which capacity types a pod's own rules allow, and which it rather has.
+
+That is its node selector and required node affinity, and its preferred one.
+"""
 
 from collections.abc import Sequence
 from typing import Final
@@ -32,6 +35,21 @@ def allowed_by(spec: NewPodSpec, labels: CapacityLabels) -> frozenset[Capacity]:
     own = [term for term in required.node_selector_terms or () if not term.is_empty]
     terms = [_by_term(term, labels) for term in own]
     return selected & frozenset().union(*terms)
+
+
+def preferred_by(spec: NewPodSpec, labels: CapacityLabels) -> Capacity | None:
+    """The capacity type that a pod's own preferences are for; None if they are for neither.
+
+    Of the preferred terms that nodes of one type alone can match the weights are added.
+    """
+    worth = dict.fromkeys(Capacity, 0)
+    for term in spec.node_affinity.preferred or ():
+        possible = _by_term(term.preference, labels)
+        if len(possible) == 1:
+            worth[next(iter(possible))] += term.weight
+    if worth[Capacity.SPOT] == worth[Capacity.ON_DEMAND]:
+        return None
+    return max(worth, key=lambda capacity: worth[capacity])
 
 
 def _by_term(term: NodeSelectorTerm, labels: CapacityLabels) -> frozenset[Capacity]:

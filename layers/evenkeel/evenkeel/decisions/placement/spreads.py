@@ -1,4 +1,4 @@
-"""What the hard spreads of a workload's pods lack, to stay as even in a drain as they were.
+"""What the spreads of a workload's pods lack, to stay as even as their owner wants them.
 
 The scheduler counts a released pod in its zone, because it keeps the labels that its owner counts
 by. So its replacement goes to another zone: 3/3/3 ends as 1/4/4. A released pod's template hash has
@@ -8,6 +8,9 @@ They do not if their taints are honored.
 
 A spread that wants ``minDomains`` is left. While fewer domains count, each takes ``maxSkew`` pods
 at most: a drained one would not count where taints are honored, and be empty by the hash alone.
+
+The scheduler counts a spread over those nodes alone that the pod may go to, and a pod of a floor
+may go to on-demand alone. A soft spread of such a pod is to count over nodes of either type.
 https://kubernetes.io/docs/concepts/scheduling-eviction/topology-spread-constraints/
 """
 
@@ -21,6 +24,7 @@ from evenkeel.model.placement import NewPod
 from evenkeel.model.request import Operation, pointer
 
 HONOR: Final = "Honor"
+IGNORE: Final = "Ignore"
 
 _SPREADS: Final = ("spec", "topologySpreadConstraints")
 
@@ -68,6 +72,21 @@ def spread_operations(pod: NewPod, workload: LabelSelector) -> Iterator[Operatio
     for index, spread in enumerate(pod.spec.topology_spread_constraints or ()):
         for field, value in lacks(spread, workload).items():
             yield Operation("add", pointer(*_SPREADS, index, field), value)
+
+
+def soft_operations(pod: NewPod) -> Iterator[Operation]:
+    """Have the soft spreads of a pod that may go to one capacity type alone count both.
+
+    - A hard one is left: where a domain has no node of that type the pod would wait.
+    - So is one of which its owner says which nodes count, or whose pod his own rules keep off some
+      nodes: these would count, too.
+    """
+    spec = pod.spec
+    if spec.node_selector or spec.node_affinity.required is not None:
+        return
+    for index, spread in enumerate(spec.topology_spread_constraints or ()):
+        if spread.when_unsatisfiable != DO_NOT_SCHEDULE and spread.node_affinity_policy is None:
+            yield Operation("add", pointer(*_SPREADS, index, "nodeAffinityPolicy"), IGNORE)
 
 
 def _goes_by_hash(spread: TopologySpread, selector: LabelSelector) -> bool:

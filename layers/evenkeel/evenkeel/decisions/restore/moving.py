@@ -4,7 +4,7 @@ A Deployment's pod is released, and so are all pods of a gang at once; an ordina
 the webhook places its next pod.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 from operator import itemgetter
@@ -17,9 +17,10 @@ from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.owner import Owner
 from evenkeel.decisions.drain.returning import MOVE
 from evenkeel.decisions.drain.route import route_of
-from evenkeel.decisions.placement.clauses import only_spot
+from evenkeel.decisions.placement.clauses import narrowed, not_in, only_spot
 from evenkeel.decisions.placement.own_rules import rules_of
 from evenkeel.decisions.placement.rules import allowed_by
+from evenkeel.decisions.restore.own_wishes import OwnWishes, told
 from evenkeel.decisions.restore.snapshot import Candidate, Snapshot
 from evenkeel.decisions.restore.step import RestoreStep, StepOrDecision
 from evenkeel.decisions.room.rooms import Rooms
@@ -33,7 +34,7 @@ from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.deployment import Deployment
 from evenkeel.model.gang import GroupName
 from evenkeel.model.meta import Reference
-from evenkeel.model.move import Restored, new_move
+from evenkeel.model.move import Domains, Restored, new_move
 from evenkeel.model.ordinal import index_of
 from evenkeel.model.pod import Pod
 from evenkeel.model.pool import Pool
@@ -109,19 +110,67 @@ class Moving(msgspec.Struct, frozen=True, dict=True):
             return self.target in allowed_by(own, candidate.fleet.labels)
         return any(self.target in candidate.asks(pod)[1] for pod in self.pods)
 
-    def request(self, pod: Pod) -> NodeRequest:
-        """What a pod's replacement asks of its node, besides what placement has it ask."""
+    @cached_property
+    def wishes(self) -> OwnWishes:
+        """What its owner asks of where its pods are."""
+        return OwnWishes(
+            self.candidate, self.target, self.rooms, self.snapshot.now, bool(self.avoid)
+        )
+
+    def request(self, pod: Pod, barred: Domains | None = None) -> NodeRequest:
+        """What a pod's replacement asks of its node, besides what placement has it ask.
+
+        ``barred``: the domains that it may not be in, lest something gets worse.
+        """
         found = self.candidate.request(pod)
-        if not self.avoid:
+        if not self.avoid and not barred:
             return found
         own = found.rules
-        required = NodeSelector(node_selector_terms=self.terms(own))
+        terms = self.terms(own, barred)
+        required = NodeSelector(node_selector_terms=terms)
         rules = rules_of(own.node_selector, required, own.tolerations)
         return msgspec.structs.replace(found, rules=rules)
 
-    def terms(self, own: NewPodSpec) -> tuple[NodeSelectorTerm, ...]:
-        """The terms of the affinity of what goes to another pool, by its own rules."""
-        return only_spot(own.node_affinity.required, self.snapshot.fleet.labels, self.avoid)
+    def terms(self, own: NewPodSpec, barred: Domains | None = None) -> tuple[NodeSelectorTerm, ...]:
+        """The terms of the affinity of what is moved, by its own rules."""
+        required = own.node_affinity.required
+        if not self.avoid:
+            return narrowed(required, not_in(barred or {}))
+        return only_spot(required, self.snapshot.fleet.labels, self.avoid, barred or {})
+
+    def take_place(
+        self, held: Callable[[Pod], Decision | None]
+    ) -> tuple[Pod, Domains | None] | Decision:
+        """The first pod that may go and has a place where nothing its owner asks for gets worse.
+
+        The place is taken. With it, where the pod that is made may not be: None where there is no
+        place, and then it is the first pod that may go. A decision where none may: why the last one
+        stays, or why one is ``held`` back, for which no other one is asked; or that there is room,
+        but only where something would get worse.
+        """
+        first, stays, in_vain = None, None, list[NodeRequest]()
+        for pod in self.pods:
+            barred = self.wishes.barred(pod)
+            request = self.request(pod, barred)
+            if request in in_vain:
+                continue
+            if (found := self.stays(pod)) is not None:
+                stays = found
+                continue
+            if (why := held(pod) or self.floor_needs(pod)) is not None:
+                return why
+            if self.rooms.take(request, self.target):
+                return pod, barred
+            if first is None and not self.rooms.has(self.request(pod), self.target):
+                return pod, None
+            first = first or pod
+            in_vain.append(request)
+        if first is not None:
+            bars = told(self.wishes.barred(first))
+            message = f"its pods would be less even, or where they are liked less: not in {bars}"
+            return self.candidate.leave(Reason.LESS_EVEN, f"{self.target} has room, but {message}")
+        message = f"none of its pods that may go is on {self.target.other}"
+        return stays or self.candidate.leave(Reason.NOBODY_TO_MOVE, message)
 
     def stays(self, pod: Pod) -> Decision | None:
         """Why a pod is not handed over, or an ordinal not moved, to the target; None if it is."""
@@ -131,6 +180,8 @@ class Moving(msgspec.Struct, frozen=True, dict=True):
             return candidate.leave(Reason.NOT_ON_EC2, message)
         if self.target not in candidate.asks(pod)[1]:
             return candidate.leave(Reason.OWN_RULES, f"its own rules exclude {self.target}")
+        if (against := self.wishes.against(pod)) is not None:
+            return against
         owner = self.owner
         found = route_of(pod, owner, candidate.namespace_objects, MOVE, self.snapshot.now)
         if found.way is (Way.BY_ORDINAL if owner.deployment is None else Way.HANDOVER):
@@ -204,9 +255,18 @@ class Moving(msgspec.Struct, frozen=True, dict=True):
         return Decision.about(pod, verb, reason, said, workload=workload, write=write, until=until)
 
     def announce(
-        self, controller: Reference, pod: Pod, until: datetime, *, without_room: bool = False
+        self,
+        controller: Reference,
+        pod: Pod,
+        until: datetime,
+        barred: Domains,
+        *,
+        without_room: bool = False,
     ) -> Write:
-        """Tell the webhook of a move; of two runs that do it at once one is refused."""
+        """Tell the webhook of a move; of two runs that do it at once one is refused.
+
+        ``barred``: the domains that the new pod may not be in.
+        """
         now = self.snapshot.now
         lease = new_move(
             controller,
@@ -216,6 +276,7 @@ class Moving(msgspec.Struct, frozen=True, dict=True):
             until,
             without_room=without_room,
             avoid=self.avoid,
+            barred=barred,
         )
         last = self.candidate.moves.get(controller.uid)
         if last is None:
@@ -233,7 +294,13 @@ class Moving(msgspec.Struct, frozen=True, dict=True):
         """
         spot = self.candidate.standing.spot
         spot += number if self.target is Capacity.SPOT else -number
-        value = Restored(at=self.snapshot.now, target=self.target, pod=pod.name, spot=spot)
+        value = Restored(
+            at=self.snapshot.now,
+            target=self.target,
+            pod=pod.name,
+            spot=spot,
+            most=self.wishes.most,
+        )
         return writes.annotate(self.candidate.workload, names.RESTORED, value.encode())
 
 
@@ -254,7 +321,12 @@ def _move_pod(moving: Moving) -> StepOrDecision:
     - its ReplicaSet cannot make pods, or a budget has no room;
     - to spot only if as many as the floor are Ready on on-demand nodes without it. The step says
       so where no spot node has room: one may be asked for;
-    - to another pool only if a node there has room.
+    - to another pool only if a node there has room;
+    - only where nothing that its owner asks for gets worse, see ``own_wishes``: the first pod of
+      which that is so goes, and the one made for it may go to no other place.
+
+    No pod goes to spot without room if pods of lower priority are on the nodes that take it: the
+    scheduler would preempt them.
 
     To on-demand also where no node has room: one may be made, and a move whose replacement finds no
     place is rolled back. Where on-demand nodes are there, and none would take it, one is asked for
@@ -262,32 +334,32 @@ def _move_pod(moving: Moving) -> StepOrDecision:
     an autoscaler beside those of a pool that is for others.
     """
     candidate, target, now = moving.candidate, moving.target, moving.snapshot.now
-    stays: Decision | None = None
-    for pod in moving.pods:
-        stays = moving.stays(pod)
-        if stays is None:
-            break
-    else:
-        message = f"none of its pods is on {target.other}"
-        return stays or candidate.leave(Reason.NOBODY_TO_MOVE, message)
-    held = moving.held_back(pod) or moving.floor_needs(pod)
-    if held is not None:
-        return held
-    request, rooms = moving.request(pod), moving.rooms
-    short = None if rooms.take(request, target) else rooms.shortage(request, target)
+    found = moving.take_place(moving.held_back)
+    if isinstance(found, Decision):
+        return found
+    pod, barred = found
     waits, lacks = "", ""
-    if short is not None:
+    if barred is None:
+        request = moving.request(pod)
+        short = moving.rooms.shortage(request, target)
         if moving.avoid:
             message = f"{moving.avoid[0]} has too many of its pods, and no other pool has room"
             return candidate.leave(Reason.POOL_TOO_FULL, f"{message} for one")
         is_to_spot = target is Capacity.SPOT
         if short.is_refused and (is_to_spot or candidate.failures(target, now)):
             return candidate.leave(Reason.NO_NODE_TAKES_IT, short.of("one of its pods"))
+        full = moving.rooms.taking(request.rules, target)
+        if is_to_spot and moving.snapshot.preempts(pod, full):
+            message = f"{short.of('one of its pods')}, and others would have to go for it"
+            return candidate.leave(Reason.NO_ROOM_ON_SPOT, message)
         waits = f"; {short.of('its replacement')}, which waits for one"
         lacks = short.of("one of its pods") if is_to_spot else ""
+        # Karpenter makes no node for a pod that names nodes; a new one has none of its pods anyhow.
+        bars = moving.wishes.barred(pod).items()
+        barred = {key: values for key, values in bars if key != names.HOSTNAME}
     release = moving.release(without_room=bool(lacks))
-    told = moving.announce(
-        moving.replica_set.reference, pod, release.deadline, without_room=bool(lacks)
+    announced = moving.announce(
+        moving.replica_set.reference, pod, release.deadline, barred, without_room=bool(lacks)
     )
     return RestoreStep(
         decision=moving.decide(
@@ -297,7 +369,7 @@ def _move_pod(moving: Moving) -> StepOrDecision:
             f"{release.wanted} are to stay available{waits}",
             until=release.deadline,
         ),
-        before=[told],
+        before=[announced],
         after=[moving.note(pod, 0 if lacks or moving.avoid else 1)],
         moves=1,
         shortage=lacks,
@@ -371,21 +443,21 @@ def _move_ordinal(moving: Moving, stateful_set: StatefulSet) -> StepOrDecision:
     if not moving.pods:
         message = f"no ordinal that belongs on {target} is elsewhere"
         return candidate.leave(Reason.NOBODY_TO_MOVE, message)
-    pod = moving.pods[0]
-    held = _ordinal_held(moving, stateful_set, pod) or moving.floor_needs(pod)
-    if held is not None:
-        return held
-    request = moving.request(pod)
-    if not moving.rooms.take(request, target):
+    found = moving.take_place(lambda pod: _ordinal_held(moving, stateful_set, pod))
+    if isinstance(found, Decision):
+        return found
+    pod, barred = found
+    if barred is None:
+        request = moving.request(pod)
         short = moving.rooms.shortage(request, target)
         reason = Reason.NO_ROOM_ON_SPOT if target is Capacity.SPOT else Reason.NO_ROOM_ON_DEMAND
         if short.is_refused:
             reason = Reason.NO_NODE_TAKES_IT
         return candidate.leave(reason, short.of(pod.name))
     before: list[Write] = [moving.note(pod, 1)]
-    if target is Capacity.SPOT:
+    if target is Capacity.SPOT or barred:
         until = moving.snapshot.now + PLACED_WITHIN
-        before.append(moving.announce(stateful_set.reference, pod, until))
+        before.append(moving.announce(stateful_set.reference, pod, until, barred))
     message = "nothing runs in its place meanwhile"
     decision = moving.decide(Verb.EVICT, pod, writes.evict(pod), message)
     return RestoreStep(decision=decision, before=before, moves=1)
@@ -393,9 +465,6 @@ def _move_ordinal(moving: Moving, stateful_set: StatefulSet) -> StepOrDecision:
 
 def _ordinal_held(moving: Moving, stateful_set: StatefulSet, pod: Pod) -> Decision | None:
     candidate, spec = moving.candidate, stateful_set.spec
-    stays = moving.stays(pod)
-    if stays is not None:
-        return stays
     newest = stateful_set.status.update_revision
     is_old = pod.metadata.labels.get(names.REVISION_HASH, newest) != newest
     if spec.update_strategy.type == "OnDelete" and is_old:

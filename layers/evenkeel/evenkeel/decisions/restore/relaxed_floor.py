@@ -11,7 +11,7 @@ from evenkeel.decisions.room.rooms import Rooms
 from evenkeel.model import names
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.decision import Verb
-from evenkeel.model.placement import Placed, Relaxation, is_relaxed
+from evenkeel.model.placement import OF_ITS_FLOOR, Placed, Relaxation, is_relaxed
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.times import in_words
@@ -59,7 +59,7 @@ def consider(candidate: Candidate, snapshot: Snapshot, rooms: Rooms) -> StepOrDe
     waiting = [pod for pod in unplaced if _waits(pod, now, patience)]
     going = [pod for pod in waiting if rooms.take(candidate.request(pod), Capacity.SPOT)]
     if going:
-        return _relax(candidate, snapshot, going)
+        return _relax(candidate, snapshot, going, _lacks(candidate, rooms, going))
     relaxation = Relaxation.of(workload)
     if relaxation is None:
         if not waiting:
@@ -72,23 +72,22 @@ def consider(candidate: Candidate, snapshot: Snapshot, rooms: Rooms) -> StepOrDe
     owned = candidate.owned
     if owned and rooms.has(candidate.request(owned[0]), Capacity.ON_DEMAND):
         return _hold(candidate, "an on-demand node has room again")
-    until = relaxation.until
+    until, lacks = relaxation.until, _lacks(candidate, rooms, owned)
     if until - now < snapshot.terms.relaxed_for / 2:
-        return _relax(candidate, snapshot, ())
-    message = f"no on-demand node has room: its floor may be on spot until {in_words(until)}"
+        return _relax(candidate, snapshot, (), lacks)
+    message = f"{lacks}: its floor may be on spot until {in_words(until)}"
     return candidate.wait(Reason.FLOOR_RELAXED, message, until=until, warning=True)
 
 
 def _waits(pod: Pod, now: datetime, patience: timedelta) -> bool:
     """Whether the scheduler has found no on-demand node for a pod of the floor for long enough.
 
-    And would find a spot node, as far as it says: its rules keep it off some nodes. It says nothing
-    of rules where no node will do anyhow, as for want of a volume.
+    And would find a spot node, as far as it says: its rules keep it off some nodes, or the extender
+    does. It says nothing of rules where no node will do anyhow, as for want of a volume.
     """
-    note = Placed.of(pod)
-    if note is None or not note.requires_on_demand:
-        return False
-    return BY_ITS_RULES in pod.status.refused and _age(pod, now) >= patience
+    note, refused = Placed.of(pod), pod.status.refused
+    by_its_rules = note is not None and note.requires_on_demand and BY_ITS_RULES in refused
+    return (by_its_rules or OF_ITS_FLOOR in refused) and _age(pod, now) >= patience
 
 
 def _age(pod: Pod, now: datetime) -> timedelta:
@@ -96,11 +95,21 @@ def _age(pod: Pod, now: datetime) -> timedelta:
     return now - created if created is not None else timedelta()
 
 
-def _relax(candidate: Candidate, snapshot: Snapshot, waiting: Sequence[Pod]) -> RestoreStep:
+def _lacks(candidate: Candidate, rooms: Rooms, pods: Sequence[Pod]) -> str:
+    """Why no on-demand node takes the first of these pods: that there is no room, or its rules."""
+    if not pods:
+        return "no on-demand node has room"
+    short = rooms.shortage(candidate.request(pods[0]), Capacity.ON_DEMAND)
+    return short.of("one of its floor")
+
+
+def _relax(
+    candidate: Candidate, snapshot: Snapshot, waiting: Sequence[Pod], lacks: str
+) -> RestoreStep:
     until = snapshot.now + snapshot.terms.relaxed_for
     text = Relaxation(until=until).encode()
     told = f"{len(waiting)} pods of its floor wait" if waiting else "its floor has waited"
-    message = f"no on-demand node has room, and {told}: they may go to spot for now"
+    message = f"{lacks}, and {told}: they may go to spot for now"
     write = writes.annotate(candidate.workload, names.FLOOR_RELAXED, text)
     decision = candidate.about(
         Verb.RELAX, Reason.FLOOR_RELAXED, message, write=write, until=until, warning=True

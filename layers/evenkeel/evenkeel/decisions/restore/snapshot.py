@@ -3,7 +3,7 @@
 What is asked of a workload more than once is reckoned once, by its ``Candidate``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Unpack
@@ -28,6 +28,7 @@ from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.decision import Decision, Details, Verb
 from evenkeel.model.gang import GroupName, group_of_template, is_gang
 from evenkeel.model.move import PER_RUN, Move, Restored
+from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.reasons import Reason
 from evenkeel.model.release import Cooldown
@@ -117,7 +118,9 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def untold(self) -> Sequence[str]:
         """What the admission policy cannot tell of it."""
         floor, in_gang = self.standing.floor, self.group is not None
-        return [*untold(self.workload, floor, self.of_namespace, in_gang=in_gang)]
+        labels = self.fleet.labels
+        found = untold(self.workload, floor, self.of_namespace, in_gang=in_gang, labels=labels)
+        return [*found]
 
     @cached_property
     def _known(self) -> dict[str, tuple[NodeRequest, frozenset[Capacity]]]:
@@ -206,7 +209,7 @@ def candidate_of(
     )
 
 
-class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """One look at the cluster.
 
     ``pods`` are all that have not ended, of whatever owner; ``members``: how many active pods name
@@ -227,3 +230,17 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     not_taken: Mapping[str, NotTaken] = {}
     move_leases: Sequence[Lease] = ()
     template_leases: Sequence[Lease] = ()
+
+    @cached_property
+    def _least_important(self) -> Mapping[str, int]:
+        """The lowest priority of the pods on each node that has any."""
+        lowest = dict[str, int]()
+        for pod in self.pods:
+            node, priority = pod.spec.node_name, pod.spec.priority
+            lowest[node] = min(priority, lowest.get(node, priority))
+        return lowest
+
+    def preempts(self, pod: Pod, nodes: Iterable[Node]) -> bool:
+        """Whether the scheduler may have others go for such a pod, where these nodes are full."""
+        lowest, priority = self._least_important, pod.spec.priority
+        return any(lowest.get(node.name, priority) < priority for node in nodes)

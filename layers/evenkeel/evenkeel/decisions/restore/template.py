@@ -133,6 +133,7 @@ def _hands_off(candidate: Candidate, aim: Aim) -> Decision | None:
 
     - its Deployment is paused; its StatefulSet updates nothing by itself, or not all ordinals;
     - its owner's rules exclude one capacity type;
+    - what its floor is cannot be read;
     - the nodes have no capacity label in common, or its owner spreads over it already.
     """
     workload, leave = candidate.workload, candidate.leave
@@ -147,9 +148,13 @@ def _hands_off(candidate: Candidate, aim: Aim) -> Decision | None:
             return leave(Reason.PARTITION, "its update has a partition: it would stop half-way")
     if len(allowed_by(aim.own, aim.labels)) < len(Capacity):
         return leave(Reason.OWN_RULES, "its own rules exclude a capacity type")
-    if not aim.form.skew:
-        return None
-    key = aim.key
+    if candidate.standing.floor.is_unknown:
+        return leave(Reason.BAD_FLOOR, "its floor cannot be read: its template is left as it is")
+    return _unspreadable(candidate, aim) if aim.form.skew else None
+
+
+def _unspreadable(candidate: Candidate, aim: Aim) -> Decision | None:
+    key, leave = aim.key, candidate.leave
     if not key:
         which = f"set one of {aim.labels}"
         message = f"no capacity label is on all nodes that its pods may go to: {which}"

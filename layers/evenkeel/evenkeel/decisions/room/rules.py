@@ -11,6 +11,7 @@ from evenkeel.model.affinity import (
     NewPodSpec,
     NodeRequirement,
     NodeSelector,
+    PreferredTerm,
     Toleration,
 )
 from evenkeel.model.capacity import CapacityLabels
@@ -102,6 +103,16 @@ def _obstacles(
         yield "a volume of which nothing is known"
     elif not all(_allows(each, node) for each in request.volumes):
         yield "a volume that it mounts"
+
+
+def liking(preferred: Iterable[PreferredTerm], node: Node) -> int:
+    """The weights of those of these terms that a node meets, together."""
+    met = (
+        each
+        for each in preferred
+        if _allows(NodeSelector(node_selector_terms=(each.preference,)), node)
+    )
+    return sum(each.weight for each in met)
 
 
 def _allows(selector: NodeSelector, node: Node) -> bool:

@@ -17,6 +17,7 @@ from evenkeel.decisions.placement.clauses import (
     rather_on_demand,
     rather_spot,
 )
+from evenkeel.decisions.placement.rules import preferred_by
 from evenkeel.decisions.template.form import Form
 from evenkeel.model import names
 from evenkeel.model.affinity import (
@@ -29,7 +30,7 @@ from evenkeel.model.affinity import (
     NodeSelectorTerm,
     TopologySpread,
 )
-from evenkeel.model.capacity import CapacityLabels
+from evenkeel.model.capacity import Capacity, CapacityLabels
 from evenkeel.model.deployment import Deployment
 from evenkeel.model.request import Operation, Patch, pointer
 from evenkeel.model.template import Rather, Written
@@ -61,14 +62,17 @@ def additions(workload: Movable, aim: Aim, policy: str, at: datetime) -> Written
     if form.rather is Rather.ONLY_ON_DEMAND:
         return Written(at=at, policy=policy, rather=form.rather, required=required)
     labels = labels.among(())  # what is preferred is worth no rollout when such a node comes
-    preferred = rather_spot if form.rather is Rather.SPOT else rather_on_demand
+    is_spot = form.rather is Rather.SPOT
+    preferred = rather_spot(labels) if is_spot else rather_on_demand(labels)
+    if is_spot and preferred_by(own, labels) is Capacity.ON_DEMAND:
+        preferred = ()
     return Written(
         at=at,
         policy=policy,
         rather=form.rather,
         skew=form.skew,
         required=required,
-        preferred=_missing(own.node_affinity.preferred, preferred(labels)),
+        preferred=_missing(own.node_affinity.preferred, preferred),
         tolerations=_missing(own.tolerations, bears_spot(labels)),
         spread=_spread(workload, form, aim.key) if form.skew and aim.key else None,
     )

@@ -16,7 +16,7 @@ The rooms:
   them by kind, ``groups`` which pods are in one group; ``streams`` how old a watch is, and
   ``facts`` how old what is read because no watch shows it. ``view`` is told of all, and adds the
   workloads to the queue that depend on a change. An eviction counts from when it is sent.
-- ``sync``: what fills the cache. ``informer`` does from ``watches``; ``reader`` reads at the
+- ``sync``: what fills the cache. ``watches`` do; ``reader`` reads at the
   beginning, and then the facts that plans lack, or that are too old; ``listings`` lists a workload
   of which pods may go. ``questions`` are asked beside the loop.
 - ``workload``: ``planning`` makes the plan for the pods of one workload from its objects; ``needs``

@@ -18,17 +18,17 @@ from evenkeel.flows.drain.nodes import NodeReconciler
 from evenkeel.flows.drain.queue import NODES
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.drain.room_search import RoomSearch
-from evenkeel.flows.drain.sync.informer import Informer
 from evenkeel.flows.drain.sync.listings import Listings
 from evenkeel.flows.drain.sync.questions import AtOnce, Questions
 from evenkeel.flows.drain.sync.reader import Reader
+from evenkeel.flows.drain.sync.watches import Watches
 from evenkeel.flows.drain.telling import Telling
 from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.ports import Clock, Cluster, Session
 from evenkeel.settings import HandoverSettings
 
 
-class Ports(NamedTuple):
+class Opened(NamedTuple):
     """What one invocation has of the outside; the session is open."""
 
     cluster: Cluster
@@ -38,7 +38,7 @@ class Ports(NamedTuple):
 
 def loop_of(
     settings: HandoverSettings,
-    ports: Ports,
+    opened: Opened,
     view: View,
     memory: Memory,
     once: OnceRecorder,
@@ -49,7 +49,7 @@ def loop_of(
 
     ``memory``, ``once`` and ``telling`` outlive it.
     """
-    cluster, session, clock = ports
+    cluster, session, clock = opened
     per_second, capacity = settings.evictions_per_second, session.capacity
     forced = ForcedEvictions(per_second, capacity, memory.answers, view.share)
     plans = Plans(Planner(view, memory.room_search), view, forced, once.recorder)
@@ -67,7 +67,7 @@ def loop_of(
         session,
         clock,
         leadership,
-        Informer(session, view, once.recorder),
+        Watches(session, view, once.recorder),
         Reconcile(view, plans, keeper, reader, memory.room_search, sought, clock),
         writer,
         Sender(plans, forced, writer, evictions, releases),

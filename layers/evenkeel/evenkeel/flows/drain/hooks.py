@@ -8,6 +8,7 @@ Auto Scaling is called beside the loop, as EC2 is asked: no forced eviction wait
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum, auto
 from functools import partial
@@ -48,24 +49,24 @@ type Calls = Sequence[tuple[Termination, Call]]
 type Answers = Mapping[Termination, Answer]
 
 
+@dataclass(eq=False)
 class Hooks:
-    """Outlives invocations; what is forgotten is sent once more, which does no harm."""
+    """Outlives invocations; what is forgotten is sent once more, which does no harm.
 
-    def __init__(
-        self, actions: LifecycleActions | None, name: str, recorder: Recorder, cluster: Cluster
-    ) -> None:
-        """Only hooks of this ``name`` are cared for; none where ``actions`` is None."""
-        self._actions = actions
-        self._name = name
-        self._recorder = recorder
-        self._cluster = cluster
-        self._waiting: Mapping[str, Termination] = {}
-        """By instance id. Two invocations may share it, so it is replaced and never changed."""
-        self._gone: Sequence[Termination] = ()
-        self._look_again_at: datetime | None = None
-        self._beaten: dict[Termination, datetime] = {}
-        self._ended: dict[Termination, Answer] = {}
-        self._rest_until: datetime | None = None
+    Only hooks of this name are cared for; none where there are no actions. Two invocations may
+    share what waits, by instance id: so it is replaced and never changed.
+    """
+
+    _actions: LifecycleActions | None
+    _name: str
+    _recorder: Recorder
+    _cluster: Cluster
+    _waiting: Mapping[str, Termination] = field(default_factory=dict)
+    _gone: Sequence[Termination] = ()
+    _look_again_at: datetime | None = None
+    _beaten: dict[Termination, datetime] = field(default_factory=dict)
+    _ended: dict[Termination, Answer] = field(default_factory=dict)
+    _rest_until: datetime | None = None
 
     @property
     def note(self) -> str:

@@ -11,7 +11,7 @@ from evenkeel.decisions.drain.divide import divide, how_many
 from evenkeel.decisions.notice.which_notice import is_past
 from evenkeel.errors import ClusterError, ForbiddenError
 from evenkeel.flows import pause
-from evenkeel.flows.drain.assembly import Ports, loop_of, observe
+from evenkeel.flows.drain.assembly import Opened, loop_of, observe
 from evenkeel.flows.drain.cache.share import Share, is_to_go
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.hooks import Hooks
@@ -28,23 +28,14 @@ from evenkeel.flows.drain.sync import reader
 from evenkeel.flows.drain.sync.questions import AtOnce
 from evenkeel.flows.drain.telling import LONGEST, Telling
 from evenkeel.flows.drain.wake_up import Hide
-from evenkeel.flows.reads import list_all
+from evenkeel.flows.reads import ask
 from evenkeel.flows.remedies import metric_of
 from evenkeel.model import names
 from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.metrics import Metric
 from evenkeel.model.notice import NodeNotice
 from evenkeel.model.request import List, Selection
-from evenkeel.ports import (
-    Clock,
-    Cluster,
-    Instances,
-    LifecycleActions,
-    Recorder,
-    Reply,
-    Session,
-    TimeLeft,
-)
+from evenkeel.ports import Ports, Reply, Session, TimeLeft
 from evenkeel.settings import HANDOVER_TIMEOUT, HandoverSettings, Mode
 from evenkeel.settings.handover import Role
 
@@ -74,34 +65,25 @@ class HandoverFlow:
     Two invocations of one process at a time are two holders of the Lease.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what it acts on, each of it once
-        self,
-        settings: HandoverSettings,
-        cluster: Cluster,
-        instances: Instances,
-        clock: Clock,
-        recorder: Recorder,
-        lifecycle: LifecycleActions | None = None,
-        call: Call | None = None,
-        telling: Telling | None = None,
+    def __init__(
+        self, settings: HandoverSettings, ports: Ports, telling: Telling, call: Call | None = None
     ) -> None:
-        """``call`` None: no storm is divided, because nobody else would come.
-
-        ``telling`` None: nobody is told of interruptions.
-        """
+        """``call`` None: no storm is divided, because nobody else would come."""
+        cluster, clock, recorder = ports.cluster, ports.clock, ports.recorder
         self._settings = settings
         self._call = call
         self._cluster = cluster
         self._clock = clock
-        self._telling = telling or Telling(settings, None, clock, recorder)
+        self._telling = telling
         self._recorder = recorder
         self._low = LowCounts(cluster, clock, recorder)
         self._once = OnceRecorder(recorder, self._low)
         self._runs = itertools.count(1)
         acts = settings.mode is Mode.ACT
-        actions = lifecycle if acts and settings.lifecycle_hook else None
+        actions = ports.lifecycle if acts and settings.lifecycle_hook else None
         hooks = Hooks(actions, settings.lifecycle_hook, recorder, cluster)
-        self._memory = Memory(cluster, instances, settings.capacity_labels, recorder, hooks, clock)
+        labels = settings.capacity_labels
+        self._memory = Memory(cluster, ports.instances, labels, recorder, hooks, clock)
         self._on_lease: Mapping[str, Remembered] = {
             names.WAITING_HOOKS: hooks,
             names.LOW_COUNTS: self._low,
@@ -150,6 +132,8 @@ class HandoverFlow:
                 return outcome
         except ClusterError as error:
             return msgspec.structs.replace(self._failed(error), needs_no_wake_up=True, error=error)
+        finally:
+            self._telling.end()
 
     def _failed(self, error: ClusterError) -> Outcome:
         metric = metric_of(error)
@@ -163,7 +147,7 @@ class HandoverFlow:
     def _observe(self, view: View) -> Outcome:
         if reader.is_any_work(self._cluster, view) or view.nodes.notices:
             self._read_pods(view)
-            self._read_facts(view)
+            self._read_facts(view, of_doomed=False)
             keeper = NodeReconciler(self._settings, view, self._memory, AtOnce(), self._clock)
             reader.read_peers(self._cluster, view)
             observe(self._settings, view, keeper, self._once, self._memory.room_search, self._clock)
@@ -180,13 +164,17 @@ class HandoverFlow:
         if held is not None:
             return held
         self._memory.backoff.begin(started)
+        self._memory.stops.forget(started)
         view = View(
             node_pools=self._memory.pools(started),
             releases_refused=self._memory.refusals(started),
             share=Share(leadership.sharing.division, leadership.sharing.number),
             stops=self._memory.stops,
+            most_seats=0 if leadership.sharing.division.of > 1 else self._settings.seats,
         )
-        if not self._is_any_work(view):
+        is_any = reader.is_any_work(self._cluster, view)
+        # The holder of a share waits for a doomed node, or a released pod.
+        if not (is_any or view.share.number or self._memory.hooks.are_waited_for):
             self._once.forget()
             self._close(session, leadership, view)
             return Outcome("Quiet")
@@ -211,11 +199,6 @@ class HandoverFlow:
         if held_for and role is not Role.FIRST and self._call is not None and leadership.join():
             return None
         return _held(held_for) if held_for or role is Role.SHARE else None
-
-    def _is_any_work(self, view: View) -> bool:
-        """Whether a node is doomed or a pod released. The holder of a share waits for either."""
-        is_any = reader.is_any_work(self._cluster, view)
-        return is_any or view.share.number > 0 or self._memory.hooks.are_waited_for
 
     def _take(self, leadership: Leadership) -> Outcome | None:
         """Take the Lease; an Outcome where another took it first.
@@ -291,7 +274,7 @@ class HandoverFlow:
         left: TimeLeft,
     ) -> Outcome:
         """Read nodes and pods, with heartbeats meanwhile, and reconcile."""
-        for read in (self._read_pods, self._read_first):
+        for read in (self._read_pods, self._read_facts):
             reading = session.start(partial(read, view))
             while not reading.done():
                 if leadership.is_lost:
@@ -306,9 +289,9 @@ class HandoverFlow:
             if read == self._read_pods:
                 self._telling.begin(view)
                 self._divide(view, leadership)
-        ports = Ports(self._cluster, session, self._clock)
+        opened = Opened(self._cluster, session, self._clock)
         loop = loop_of(
-            self._settings, ports, view, self._memory, self._once, leadership, self._telling
+            self._settings, opened, view, self._memory, self._once, leadership, self._telling
         )
         longest = STANDING_IN if self._settings.stands_in else self._settings.work
         until = started + (longest if leadership.is_held else WITHOUT_LEASE)
@@ -327,14 +310,11 @@ class HandoverFlow:
     def _read_pods(self, view: View) -> None:
         reader.read_pods(self._cluster, view, self._clock.now())
 
-    def _read_facts(self, view: View, *, of_doomed: bool = False) -> None:
+    def _read_facts(self, view: View, *, of_doomed: bool = True) -> None:
         labels = self._settings.capacity_labels
         reader.read_facts(
             self._cluster, view, labels, self._recorder, self._clock, of_doomed=of_doomed
         )
-
-    def _read_first(self, view: View) -> None:
-        self._read_facts(view, of_doomed=True)
 
     def _divide(self, view: View, leadership: Leadership) -> None:
         """Share a storm with others that is too large for one invocation. Raises ClusterError."""
@@ -344,9 +324,8 @@ class HandoverFlow:
         pods_each = self._settings.pods_each
         if how_many(len(pods), pods_each) == 1:
             return
-        every = List(Selection(PodDisruptionBudget), fresh=False)
-        (budgets,) = list_all(self._cluster, [every])
-        division = leadership.divide(divide(pods, budgets, pods_each))
+        budgets = ask(self._cluster, List(Selection(PodDisruptionBudget), fresh=False))
+        division = leadership.divide(divide(pods, budgets.items, pods_each, budgets.unread))
         if division.of > 1:
             view.divide(division)
 

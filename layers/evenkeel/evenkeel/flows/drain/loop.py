@@ -11,6 +11,7 @@ An invocation ends when its time is up, when it has lost the Lease, or when noth
 says how soon the next one has to begin.
 """
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import msgspec
@@ -23,11 +24,11 @@ from evenkeel.flows.drain.dispatch.sending import Sender
 from evenkeel.flows.drain.dispatch.writing import Writer
 from evenkeel.flows.drain.lease.hold import Leadership
 from evenkeel.flows.drain.nodes import NodeReconciler
-from evenkeel.flows.drain.queue import NODES
+from evenkeel.flows.drain.queue import NODES, Queue
 from evenkeel.flows.drain.room_search import RoomSearch
-from evenkeel.flows.drain.sync.informer import Informer
 from evenkeel.flows.drain.sync.questions import Questions
 from evenkeel.flows.drain.sync.reader import Reader
+from evenkeel.flows.drain.sync.watches import Watches
 from evenkeel.flows.drain.telling import Telling
 from evenkeel.model.request import Change, Relisted
 from evenkeel.model.times import earliest
@@ -76,6 +77,7 @@ class Outcome(msgspec.Struct, frozen=True):
     error: ClusterError | None = None
 
 
+@dataclass(eq=False)
 class Reconcile:
     """Turns the keys that the queue has by now into plans.
 
@@ -83,24 +85,18 @@ class Reconcile:
     are due do not wait, nor those that have to be made before another step.
     """
 
-    def __init__(
-        self,
-        view: View,
-        plans: Plans,
-        keeper: NodeReconciler,
-        reader: Reader,
-        room_search: RoomSearch,
-        questions: Questions,
-        clock: Clock,
-    ) -> None:
-        self.queue = view.queue
-        self._view = view
-        self._plans = plans
-        self._keeper = keeper
-        self._reader = reader
-        self._room_search = room_search
-        self._questions = questions
-        self._clock = clock
+    _view: View
+    _plans: Plans
+    _keeper: NodeReconciler
+    _reader: Reader
+    _room_search: RoomSearch
+    _questions: Questions
+    _clock: Clock
+
+    @property
+    def queue(self) -> Queue:
+        """The keys that wait."""
+        return self._view.queue
 
     def begin(self) -> None:
         """All that is known is to be planned for."""
@@ -129,34 +125,25 @@ class Reconcile:
         return bool(self.queue) or is_asked or self._view.facts.are_missing
 
 
+@dataclass(eq=False)
 class Loop:
-    """The turns of one invocation: take what arrives, decide what has changed, send."""
+    """The turns of one invocation: take what arrives, decide what has changed, send.
 
-    def __init__(  # noqa: PLR0913, PLR0917 - the parts of an invocation, each once
-        self,
-        session: Session,
-        clock: Clock,
-        leadership: Leadership,
-        informer: Informer,
-        reconcile: Reconcile,
-        writer: Writer,
-        sender: Sender,
-        reports: Reports,
-        telling: Telling,
-    ) -> None:
-        """All of them are the invocation's, but for ``telling``, which outlives it."""
-        self._telling = telling
-        self._session = session
-        self._clock = clock
-        self._leadership = leadership
-        self._informer = informer
-        self._reconcile = reconcile
-        self._writer = writer
-        self._sender = sender
-        self._reports = reports
-        self._lead = LEAD
-        self._left: TimeLeft = timedelta
-        self._first_lists_by: datetime | None = None
+    All its parts are the invocation's, but for ``telling``, which outlives it.
+    """
+
+    _session: Session
+    _clock: Clock
+    _leadership: Leadership
+    _watches: Watches
+    _reconcile: Reconcile
+    _writer: Writer
+    _sender: Sender
+    _reports: Reports
+    _telling: Telling
+    _lead: timedelta = LEAD
+    _left: TimeLeft = timedelta
+    _first_lists_by: datetime | None = None
 
     def act(self, until: datetime, gathered_in: timedelta, left: TimeLeft) -> Outcome:
         """Work until nothing but waiting for a time is left, the Lease is lost, or time is up.
@@ -183,7 +170,7 @@ class Loop:
         self._lead = LEAD + 1.5 * gathered_in
         now = self._clock.now()
         self._reconcile.begin()
-        self._informer.follow(now)
+        self._watches.begin(now)
         self._first_lists_by = now + FIRST_LISTS
 
     def turn(self, now: datetime, until: datetime) -> Outcome | None:
@@ -196,7 +183,7 @@ class Loop:
         self._writer.keep_asking()
         if not self._take(now, until):
             return None
-        self._informer.keep(self._clock.now())
+        self._watches.keep(self._clock.now())
         self._reconcile()
         return self._send(self._clock.now())
 
@@ -231,7 +218,7 @@ class Loop:
     def _awaits_first_lists(self, now: datetime) -> bool:
         """Whether a watch has not listed yet, within its second for that."""
         by = self._first_lists_by
-        return by is not None and now < by and self._informer.is_blind
+        return by is not None and now < by and self._watches.are_blind
 
     @property
     def _has_to_stop(self) -> bool:
@@ -239,17 +226,17 @@ class Loop:
         return self._writer.is_paused or self._leadership.is_lost or self._left() <= CLOSING
 
     def _take_in(self, arrival: Arrival) -> None:
-        """Give an answer to its ``then``, and an event of a watch to the informer."""
+        """Give an answer to its ``then``, and an event of a watch to the watches."""
         match arrival:
             case Done(then=take):
                 take()
             case Reply(then=None, request=request, error=error):
                 if error is not None:
-                    self._informer.refused(request, error)
+                    self._watches.refused(request, error)
             case Reply(then=take) if take is not None:
                 take(arrival)
             case Change() | Relisted():
-                self._informer.on_event(arrival)
+                self._watches.saw(arrival)
 
     def _finish(self, now: datetime) -> None:
         """Wait for the replies to the writes that are under way.

@@ -6,6 +6,7 @@ answer, or an API server that is slow, must not delay forced evictions.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -43,25 +44,20 @@ POOLS_KNOWN_FOR = timedelta(minutes=5)
 """How long the nodes' pools count that were read for pods which restore moves."""
 
 
+@dataclass(eq=False)
 class ListedNodes:
-    """Nodes that are listed now and then; nothing is known of them while they cannot be."""
+    """Nodes that are listed now and then; nothing is known of them while they cannot be.
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        recorder: Recorder,
-        request: List[Node],
-        about: str,
-        good_for: timedelta,
-    ) -> None:
-        """``about``: what they are, in words. A list of them counts for so long."""
-        self._cluster = cluster
-        self._recorder = recorder
-        self._request = request
-        self._about = about
-        self._good_for = good_for
-        self._names: frozenset[str] | None = None
-        self._good_until: datetime | None = None
+    ``about``: what they are, in words. A list of them is good for so long.
+    """
+
+    _cluster: Cluster
+    _recorder: Recorder
+    _request: List[Node]
+    _about: str
+    _good_for: timedelta
+    _names: frozenset[str] | None = None
+    _good_until: datetime | None = None
 
     def known(
         self, now: datetime, questions: Questions, *, but: Collection[str] = ()

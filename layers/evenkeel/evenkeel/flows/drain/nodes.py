@@ -7,11 +7,13 @@ from itertools import chain
 
 import msgspec
 
+from evenkeel.decisions.drain.deadlines import A_FEW_SECONDS
 from evenkeel.decisions.drain.returning import Drain, why_back
 from evenkeel.decisions.node import doomed_node
 from evenkeel.decisions.node.doomed_node import DoomedNode
 from evenkeel.decisions.node.share import SOONEST, admitted
 from evenkeel.decisions.notice import kinds, mark
+from evenkeel.flows.drain import seats
 from evenkeel.flows.drain.cache.facts import SOON_AGAIN_AFTER
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.plans import Plans
@@ -132,7 +134,14 @@ class NodeReconciler:
         ends, due = self._memory.hooks.keep(waiting, empty, now, self.questions)
         dues += [due, empty_at, now + SOON_AGAIN_AFTER if landing else None]
         self._view.queue.again(NODES, earliest(*dues))
-        return [*self._drains(now), *self._unreadable(), *steps, *ends]
+        return [
+            *self._drains(now),
+            *self._unreadable(),
+            *steps,
+            *ends,
+            *seats.freed(plans, self._view, now),
+            *seats.nodes(plans, self._view),
+        ]
 
     def _landing(self, now: datetime) -> frozenset[str]:
         """The nodes that die yet, if pods that no watch shows may come to them from others."""
@@ -194,8 +203,10 @@ class NodeReconciler:
 
         One that would come back keeps no node from being empty, unless it is on its way out, or
         handed over.
-        And when the next of their pods has to be gone, because no plan changes when it goes. A pod
-        whose eviction was sent ends as if it had been told now, until a watch shows when.
+        And when the next of their pods has to be gone, because no plan changes when it goes: a few
+        seconds after its grace period. A pod that the kubelet has not deleted when the instance
+        ends stays in the API for a minute, and its ordinal and its volume with it. A pod whose
+        eviction was sent ends as if it had been told now, until a watch shows when.
         """
         occupied, pods = set(unknown), self._view.pods
         ends = list[datetime]()
@@ -207,9 +218,9 @@ class NodeReconciler:
                 end = now + pod.grace
             if end is None and self._comes_back(pod) and not plans.hand_over(pod):
                 continue
-            if end is None or now < end:
+            if end is None or now < end + A_FEW_SECONDS:
                 occupied.add(pod.spec.node_name)
-                ends += [] if end is None else [end]
+                ends += [] if end is None else [end + A_FEW_SECONDS]
         return set(node_names) - occupied, min(ends, default=None)
 
     def _comes_back(self, pod: Pod) -> bool:

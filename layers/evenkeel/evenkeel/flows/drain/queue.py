@@ -61,11 +61,6 @@ class Queue:
         """Whether a workload waits."""
         return bool(self._changed or self._wrong)
 
-    @property
-    def wrong(self) -> Iterable[str]:
-        """The keys of plans that are wrong."""
-        return self._wrong.keys()
-
     def add(self, keys: Iterable[str], *, urgent: bool = False) -> None:
         """Something changed about these. ``urgent``: their plans are wrong by now.
 

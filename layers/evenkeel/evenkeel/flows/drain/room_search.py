@@ -179,10 +179,11 @@ def find(
     volumes, forbidden = _volumes(cluster, room_requests)
     asked = {request.pod.uid: _request(request, volumes) for request in room_requests}
     common = set.intersection(*(set((w.rules.node_selector or {}).items()) for w in room_requests))
-    where = ",".join([f"!{names.DOOMED}", *(f"{key}={value}" for key, value in sorted(common))])
+    selector = [f"{key}={value}" for key, value in sorted(common)]
+    where = ",".join([f"!{names.DOOMED}", *selector])
     nodes = ask(cluster, List(Selection(Node, labels=where), fresh=False)).items
-    by_name = {each.name: each for each in nodes}
-    fleet = Fleet(by_name, frozenset(doomed), {}, labels.among(nodes))
+    by_name = {each.name: each for each in nodes if each.name not in doomed}
+    fleet = Fleet(by_name, frozenset(), {}, labels.among(nodes))
     everywhere = Rooms(fleet)
     taking = everywhere.accepting(asked.values())
     youngest = sorted(taking, key=lambda node: str(node.metadata.creation_timestamp), reverse=True)
@@ -200,6 +201,8 @@ def find(
             found[uid] = place
     without = ((uid, everywhere.shortage(asked[uid])) for uid in asked.keys() - found.keys())
     lacks = {uid: short.of("its next pod") for uid, short in without if short.is_refused}
+    if selector and not by_name:
+        lacks = dict.fromkeys(asked, f"no other node has its node selector {', '.join(selector)}")
     return SearchResult(found, lacks, forbidden)
 
 

@@ -80,6 +80,10 @@ class Telling:
             self.of.view = view
             self.of.look()
 
+    def end(self) -> None:
+        """The invocation is over, and what it has read is let go: the next may come in hours."""
+        self.of.view = None
+
     def observed(self, view: View) -> None:
         """Tell of what begins, and wait for it: in observe mode nothing is noted.
 

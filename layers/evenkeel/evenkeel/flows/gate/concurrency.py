@@ -1,7 +1,7 @@
 """Evictions that are asked for at once: which are decided about, and when the others come back.
 
 The API server lets an eviction pass to which no answer comes in time. So every one is answered in
-time: what cannot be decided by then is told to come back. The namespaces share the seats in which
+time: what cannot be decided by then is told to come back. The namespaces share the slots in which
 a process decides. The evictions of a namespace stand in a line, the one that was asked for first
 before the others, and all lines move at the same pace. So an eviction waits for older ones of its
 namespace, and for nobody else. Dry runs, and evictions that come back before their time, are
@@ -24,13 +24,13 @@ from evenkeel.decisions.gate.eviction import Eviction
 from evenkeel.ports import Clock
 
 AT_ONCE: Final = 32
-"""So many evictions are decided about at the same time in a process, and as many wait for a seat.
+"""So many evictions are decided about at the same time in a process, and as many wait for a slot.
 
 Others are refused at once.
 """
 
 LONGEST_WAIT: Final = timedelta(seconds=1)
-"""How long one waits for its seat before it is refused, too."""
+"""How long one waits for its slot before it is refused, too."""
 
 MOST_OF_FREE: Final = 7
 """What a namespace has is less than so many times what is free, or it takes no more.
@@ -74,17 +74,17 @@ def may_take(has: int, free: int) -> bool:
 
 @dataclass(eq=False, slots=True)
 class _Asking:
-    """A request for a seat; ``answered`` is set when it has one, or has to go without."""
+    """A request for a slot; ``answered`` is set when it has one, or has to go without."""
 
     namespace: str
     since: datetime
     comes_last: bool
     answered: Event
-    has_seat: bool = False
+    has_slot: bool = False
 
 
-class Seats:
-    """The seats in which evictions are decided about. Any thread may use it."""
+class Slots:
+    """The slots in which evictions are decided about. Any thread may use it."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -94,7 +94,7 @@ class Seats:
         self._each_takes = UNMEASURED
 
     @contextmanager
-    def seat(self, namespace: str, since: datetime, *, comes_last: bool = False) -> Iterator[bool]:
+    def slot(self, namespace: str, since: datetime, *, comes_last: bool = False) -> Iterator[bool]:
         """Whether an eviction can be decided about, until the end of the with statement.
 
         ``since``: when it was asked for first. ``comes_last``: it waits for all that do not.
@@ -111,9 +111,9 @@ class Seats:
                 self._waiting.remove(asking)
         began = self._clock.now()
         try:
-            yield asking.has_seat
+            yield asking.has_slot
         finally:
-            if asking.has_seat:
+            if asking.has_slot:
                 self._leave(asking, self._clock.now() - began)
 
     def turns_apart(self) -> timedelta:
@@ -130,7 +130,7 @@ class Seats:
             self._admit()
 
     def _admit(self) -> None:
-        """Give seats to those that wait: to the namespace that has fewest, to its oldest."""
+        """Give slots to those that wait: to the namespace that has fewest, to its oldest."""
         while self._waiting:
             has = Counter(each.namespace for each in self._deciding)
             free = AT_ONCE - len(self._deciding)
@@ -140,7 +140,7 @@ class Seats:
             found = min(may, key=lambda each: (each.comes_last, has[each.namespace], each.since))
             self._waiting.remove(found)
             self._deciding.append(found)
-            found.has_seat = True
+            found.has_slot = True
             found.answered.set()
 
     def _refuse_one(self) -> None:
@@ -181,7 +181,7 @@ class Concurrency:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._lock = Lock()
-        self._seats = Seats(clock)
+        self._slots = Slots(clock)
         self._waiting: dict[tuple[str, str], _Waiting] = {}
         self._numbers: Counter[str] = Counter()  # of evictions that wait, by namespace
         self._ends: dict[str, datetime] = {}  # until when the last in a namespace's line stays away
@@ -192,14 +192,14 @@ class Concurrency:
         return len(self._waiting)
 
     @contextmanager
-    def seat(self, eviction: Eviction) -> Iterator[bool]:
+    def slot(self, eviction: Eviction) -> Iterator[bool]:
         """Whether this eviction can be decided about, until the end of the with statement."""
         now = self._clock.now()
         with self._lock:
             found = self._found(eviction, now)
             since, comes_last = found.since, eviction.dry_run or found.comes_early(now)
-        with self._seats.seat(eviction.namespace, since, comes_last=comes_last) as has_seat:
-            yield has_seat
+        with self._slots.slot(eviction.namespace, since, comes_last=comes_last) as has_slot:
+            yield has_slot
 
     def waited(self, eviction: Eviction) -> timedelta:
         """How long ago it was asked for first, as far as is known here."""
@@ -279,7 +279,7 @@ class Concurrency:
         Where a line gets too long, those that come now are dealt out over its second half again.
         """
         namespace = eviction.namespace
-        end = max(self._ends.get(namespace, now), now) + SHARE * self._seats.turns_apart()
+        end = max(self._ends.get(namespace, now), now) + SHARE * self._slots.turns_apart()
         if end > now + LONGEST:
             end = now + LONGEST / 2
         if self._numbers[namespace] and not eviction.dry_run:

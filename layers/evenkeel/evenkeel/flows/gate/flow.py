@@ -55,8 +55,8 @@ class GateFlow:
         """
         if eviction.evictor.is_evenkeel:
             return Allowed(reason=Reason.OWN, message="Evenkeel asks for it")
-        with self._concurrency.seat(eviction) as has_seat:
-            verdict = self._review(eviction) if has_seat else None
+        with self._concurrency.slot(eviction) as has_slot:
+            verdict = self._review(eviction) if has_slot else None
         if self._observes:
             verdict = Allowed(reason=Reason.OBSERVED, message="Evenkeel only observes")
         elif verdict is None:

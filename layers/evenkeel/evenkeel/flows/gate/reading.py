@@ -1,11 +1,14 @@
 """What an eviction depends on: the pod, its workload and node, and what surrounds them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from functools import partial
 from typing import Final
 
 import msgspec
 
+from evenkeel.decisions.drain import settling
 from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.nodes import Nodes
@@ -23,7 +26,7 @@ from evenkeel.model.deployments import BY_HASH
 from evenkeel.model.meta import KubernetesObject
 from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice
-from evenkeel.model.pod import Pod
+from evenkeel.model.pod import Pod, PodSpec
 from evenkeel.model.request import Get, List
 from evenkeel.model.way import Way
 from evenkeel.ports import Clock, Cluster
@@ -85,13 +88,16 @@ class EvictionReader:
             kind = pod.controller.full_kind if pod.controller is not None else ""
             return GatedWorkload(Owner(kind=kind))
         asked = Get(RELEASING, name, pod.namespace)
-        siblings = List(selections.of_hash(pod), fresh=False)
+        siblings = List(selections.of_hash(pod), fresh=False, kept=_if_counted)
         around = namespace_objects.questions(pod.namespace)
+        leading = namespace_objects.leading(pod.namespace)
         dooming = List(selections.MARKED_NODES, fresh=False)
         made_by = name.removesuffix(f"-{pod.template_hash}")
         above = Get(BY_HASH[pod.hash_label], made_by, pod.namespace)
         afresh = (asked, siblings, above)
-        found = self._cache.ask(asked, siblings, above, dooming, *around, afresh=afresh)
+        found = self._cache.ask(
+            asked, siblings, above, dooming, *around, *leading, afresh=afresh, optional=leading
+        )
         replica_set, listed, deployment, nodes, *lists = found
         if not isinstance(replica_set, Controller) or replica_set.key != pod.origin_key:
             replica_set = None
@@ -125,14 +131,16 @@ class EvictionReader:
         assert replica_set is not None  # noqa: S101 - else there is nothing to count
         active = [p for p in workload.pods if p.active and p.origin_key == replica_set.key]
         nodes = Nodes(dooms=workload.dooms)
-        census = Census(now=now, owner=owner, pods=active, nodes=nodes)
+        around = workload.namespace_objects
+        settle = settling.needed(owner, active[0], around) if active else timedelta()
+        census = Census(now=now, owner=owner, pods=active, nodes=nodes, settle=settle)
         deployment = owner.deployment_in_rollout
         if deployment is None:
             return census
         every = selections.pods_selected(
             replica_set.namespace, replica_set.shared_selector(deployment)
         )
-        siblings = replace(every, fresh=afresh)
+        siblings = replace(every, fresh=afresh, kept=partial(_if_counted, among=every.kept))
         (found,) = self._cache.ask(siblings, afresh=(siblings,))
         its_own = ("", replica_set.key)
         others = [each for each in of_kind(Pod, found) if each.controller_key not in its_own]
@@ -148,7 +156,7 @@ class EvictionReader:
         counted = {pod.uid: pod for pod in workload.pods if census.is_available(pod)}
         if len(counted) > SINGLY:
             (pod, *_) = counted.values()
-            afresh = List(selections.of_hash(pod))
+            afresh = List(selections.of_hash(pod), kept=_if_counted)
             (listed,) = self._cache.ask(afresh, afresh=(afresh,))
             return replace(workload, pods=of_kind(Pod, listed))
         asked = [Get(Pod, pod.name, pod.namespace) for pod in counted.values()]
@@ -156,6 +164,21 @@ class EvictionReader:
         now = [pod for pod in found if isinstance(pod, Pod) and pod.uid in counted]
         others = [pod for pod in workload.pods if pod.uid not in counted]
         return replace(workload, pods=[*now, *others])
+
+
+def _if_counted(pod: Pod, among: Callable[[Pod], Pod | None] | None = None) -> Pod | None:
+    """A pod without what no count asks of it: what it wants of nodes, what it takes of them."""
+    if among is not None and among(pod) is None:
+        return None
+    said = pod.spec
+    spec = PodSpec(
+        node_name=said.node_name,
+        termination_grace_period_seconds=said.termination_grace_period_seconds,
+        restart_policy=said.restart_policy,
+        priority=said.priority,
+        readiness_gates=said.readiness_gates,
+    )
+    return msgspec.structs.replace(pod, spec=spec)
 
 
 def _replica_set_of(pod: Pod) -> str:

@@ -41,7 +41,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.notice import NodeNotice, Notice, WakeUp
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Get
-from evenkeel.ports import Clock, Cluster, Instances, LifecycleActions, Queue, Recorder
+from evenkeel.ports import Ports, Queue
 from evenkeel.settings import InterruptionSettings, Mode
 
 WAKE_UP_DELAY: Final = timedelta(seconds=1)
@@ -84,28 +84,18 @@ class _Work:
 class InterruptionFlow:
     """Marks the nodes of notices. One object serves a process: it keeps the last node list."""
 
-    def __init__(
-        self,
-        settings: InterruptionSettings,
-        cluster: Cluster,
-        instances: Instances,
-        wake_ups: Queue,
-        clock: Clock,
-        recorder: Recorder,
-        lifecycle: LifecycleActions | None = None,
-    ) -> None:
-        """In observe mode it decides, counts and records, but writes nothing to the cluster.
-
-        ``lifecycle`` is asked about lifecycle hooks, if any are heeded.
-        """
+    def __init__(self, settings: InterruptionSettings, ports: Ports, wake_ups: Queue) -> None:
+        """In observe mode it decides, counts and records, but writes nothing to the cluster."""
         self._acts = settings.mode is Mode.ACT
-        self._cluster = cluster
-        self._lookup = NodeLookup(cluster, instances, clock, settings.cluster_name)
+        self._cluster = ports.cluster
+        self._clock = ports.clock
+        self._recorder = ports.recorder
+        self._lifecycle = ports.lifecycle
+        self._lookup = NodeLookup(
+            self._cluster, ports.instances, self._clock, settings.cluster_name
+        )
         self._wake_ups = wake_ups
-        self._clock = clock
-        self._recorder = recorder
         self._labels = settings.capacity_labels
-        self._lifecycle = lifecycle
 
     def handle(self, notices: Sequence[Notice]) -> Sequence[Result]:
         """Mark the nodes of these notices; what becomes of each.

@@ -13,7 +13,7 @@ that EC2 does not list is foreign only if no node is one.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -57,19 +57,19 @@ type Missing = Booting | Result
 """An instance without a node: none will come, or one may still come, or an answer is missing."""
 
 
+@dataclass(eq=False)
 class NodeLookup:
-    """Finds nodes. Keeps the last list of nodes, so one of them serves a whole process."""
+    """Finds nodes. Keeps the last list of nodes, so one of them serves a whole process.
 
-    def __init__(
-        self, cluster: Cluster, instances: Instances, clock: Clock, cluster_name: str
-    ) -> None:
-        """``cluster_name`` is what the instances' tags call this cluster."""
-        self._cluster = cluster
-        self._instances = instances
-        self._clock = clock
-        self._cluster_name = cluster_name
-        self._names: Mapping[str, str] | ClusterError = {}
-        self._listed_at: datetime | None = None
+    The cluster's name is what the instances' tags call it.
+    """
+
+    _cluster: Cluster
+    _instances: Instances
+    _clock: Clock
+    _cluster_name: str
+    _names: Mapping[str, str] | ClusterError = field(default_factory=dict)
+    _listed_at: datetime | None = None
 
     def find(self, instance_ids: Collection[str]) -> Mapping[str, NodeFound | Missing]:
         """A finding for each of these ids. Raises nothing: no answer is a finding too."""

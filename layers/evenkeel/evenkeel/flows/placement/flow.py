@@ -6,14 +6,15 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Final
 
-from evenkeel.decisions.placement.patch import NO_POOLS, KeptOff, placement_patch
+from evenkeel.decisions.floor.source import noted
+from evenkeel.decisions.placement.patch import KeptOff, placement_patch
 from evenkeel.decisions.placement.scope import (
     controller_kind,
     left_by_itself,
     left_by_namespace,
     left_to_scheduler,
 )
-from evenkeel.decisions.placement.spreads import spread_operations
+from evenkeel.decisions.placement.spreads import soft_operations, spread_operations
 from evenkeel.decisions.placement.verdict import Chosen, Counted, Left, verdict_of, verdict_of_any
 from evenkeel.errors import ClusterError
 from evenkeel.flows.placement.claims import sweep_claims
@@ -22,7 +23,7 @@ from evenkeel.flows.placement.moves import Admitted, take
 from evenkeel.flows.placement.reading import OwnerGoneError, PlacementInput, PlacementReader
 from evenkeel.model import names
 from evenkeel.model.admission import AdmissionRequest
-from evenkeel.model.capacity import Capacity, CapacityLabels
+from evenkeel.model.capacity import Capacity
 from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.decision import Decision, Verb
@@ -30,7 +31,8 @@ from evenkeel.model.losses import losses_in, lost_pools
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
 from evenkeel.model.move import Move
-from evenkeel.model.placement import NewPod, Placed, is_relaxed, placed_as
+from evenkeel.model.notes import VERSION
+from evenkeel.model.placement import NewPod, Placed, is_relaxed
 from evenkeel.model.pool import pools_in
 from evenkeel.model.reasons import Reason
 from evenkeel.model.request import Operation
@@ -77,6 +79,7 @@ class PlacementFlow:
         """In observe mode it decides and records, but changes no pod and claims nothing."""
         self._acts = settings.mode is Mode.ACT
         self._everywhere = settings.everywhere
+        self._defaults_required = settings.defaults_required
         self._labels = settings.capacity_labels
         self._reader = PlacementReader(cluster, clock, settings.capacity_labels)
         self._counter = FloorCounter(cluster, clock)
@@ -91,7 +94,8 @@ class PlacementFlow:
         """Place one pod; leave it as it is if something cannot be read. Raises no EvenkeelError."""
         again = Placed.of(pod)
         if self._acts and again is not None and again.is_of_this_admission(self._clock.now()):
-            return PodChange(self._patch(pod, again, self._labels))
+            scales_in = controller_kind(pod) is ReplicaSet
+            return PodChange(placement_patch(pod, again, self._labels, scales_in=scales_in))
         began = self._clock.now()
         subject = pod.reference(request.namespace)
         left = left_by_itself(pod, request.namespace, self._labels)
@@ -128,7 +132,10 @@ class PlacementFlow:
                 pod,
                 controller,
                 around.deployment,
-                around.namespace.metadata.annotations,
+                noted(
+                    around.namespace.metadata.annotations,
+                    defaults_required=self._defaults_required,
+                ),
                 is_relaxed=is_relaxed(workload, now),
                 in_gang=around.in_gang,
             )
@@ -196,45 +203,40 @@ class PlacementFlow:
             return PodChange(summary=f"only observes: {message}")
         claim = request.uid if choice.slot is not None else ""
         now = self._clock.now()
-        note = placed_as(
-            chosen.capacity,
-            now,
+        note = Placed(
+            v=VERSION,
+            as_=chosen.capacity,
+            at=now,
             preferred=chosen.capacity is Capacity.ON_DEMAND and not chosen.is_required,
             claim=claim,
             slot=choice.slot,
             move=move.pod_uid if move is not None else "",
+            barred=tuple(sorted(move.barred)) if move is not None else (),
         )
-        labels = self._labels.among(around.named)
         workload = around.workload
         notes = workload.metadata.annotations if workload is not None else {}
         pools = KeptOff(
             avoid=move.avoid if move is not None else (),
+            barred=move.barred if move is not None else {},
             full=pools_in(notes.get(names.FULL_POOLS)),
             lost=lost_pools(losses_in(around.notes.get(names.LOST_POOLS), now)),
         )
-        is_only = workload is not None and workload.replicas == 1
-        patch = [*self._patch(pod, note, labels, is_only=is_only, pools=pools)]
+        patch = [
+            *placement_patch(
+                pod,
+                note,
+                self._labels.among(around.named),
+                scales_in=controller_kind(pod) is ReplicaSet,
+                is_only=workload is not None and workload.replicas == 1,
+                bears=names.TOLERATIONS_ALLOWED not in around.namespace.metadata.annotations,
+                pools=pools,
+            )
+        ]
         if around.controller is not None and around.deployment is not None:
             patch += spread_operations(pod, around.controller.shared_selector(around.deployment))
+        if note.requires_on_demand or note.move:
+            patch += soft_operations(pod)
         return PodChange(patch, summary=message)
-
-    def _patch(
-        self,
-        pod: NewPod,
-        note: Placed,
-        labels: CapacityLabels,
-        *,
-        is_only: bool = False,
-        pools: KeptOff = NO_POOLS,
-    ) -> Sequence[Operation]:
-        return placement_patch(
-            pod,
-            note,
-            labels,
-            scales_in=controller_kind(pod) is ReplicaSet,
-            is_only=is_only,
-            pools=pools,
-        )
 
     def _leave(
         self, subject: Reference, left: Left, workload: Reference | None = None

@@ -1,6 +1,7 @@
 """One run of restore: gather, decide, and carry the first steps out."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import batched
 from typing import Final
@@ -60,31 +61,23 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     error: ClusterError | None = None
 
 
+@dataclass(eq=False)
 class RestoreFlow:
-    """Outlives runs; what it keeps between them is what it has told, and what is not taken."""
+    """Outlives runs; what it keeps between them is what it has told, and what is not taken.
 
-    def __init__(
-        self,
-        terms: Terms,
-        scope: Scope,
-        cluster: Cluster,
-        wake_ups: Queue,
-        clock: Clock,
-        recorder: Recorder,
-        *,
-        acts: bool,
-    ) -> None:
-        """``acts`` False: decide and tell, but write nothing."""
-        self._terms = terms
-        self._scope = scope
-        self._cluster = cluster
-        self._wake_ups = wake_ups
-        self._clock = clock
-        self._recorder = recorder
-        self._acts = acts
-        self._told: dict[tuple[Reference, str], datetime] = {}
-        self._told_of_volumes = False
-        self._refusals = RefusedWorkloads()
+    ``acts`` False: decide and tell, but write nothing.
+    """
+
+    _terms: Terms
+    _scope: Scope
+    _cluster: Cluster
+    _wake_ups: Queue
+    _clock: Clock
+    _recorder: Recorder
+    acts: bool = field(kw_only=True)
+    _told: dict[tuple[Reference, str], datetime] = field(default_factory=dict)
+    _told_of_volumes: bool = False
+    _refusals: RefusedWorkloads = field(default_factory=RefusedWorkloads)
 
     def run_if_any(self) -> RunResult:
         """One run, if a namespace takes part: else there is nothing to move, and no pod is read."""
@@ -99,14 +92,14 @@ class RestoreFlow:
         """One run. What the API server refuses or leaves unanswered is left to the next."""
         ends_at = self._clock.now() + LONGEST_RESTORE
         try:
-            if self._acts and pause.is_paused(self._cluster):
+            if self.acts and pause.is_paused(self._cluster):
                 return RunResult(reason="Paused")
             snapshot = self._gather()
         except ClusterError as error:
             return self._failed(error)
         made = plan(snapshot)
         self._tell(made)
-        if self._acts:
+        if self.acts:
             return self._apply(snapshot, made, ends_at)
         for step in made.steps:
             self._recorder.decided(step.decision)

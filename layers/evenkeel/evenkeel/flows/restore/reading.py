@@ -4,26 +4,29 @@ Nothing of it is fresher than the cluster was when it was read: what is moved is
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from itertools import chain
 from typing import Any, Final
 
 import msgspec
 
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
+from evenkeel.decisions.floor.source import noted
 from evenkeel.decisions.floor.standing import Movable
 from evenkeel.decisions.notice import mark
 from evenkeel.decisions.pools.warned import warned
 from evenkeel.decisions.restore.snapshot import Candidate, Snapshot, Terms, candidate_of
 from evenkeel.decisions.room.fleet import Fleet, used_by
-from evenkeel.errors import ForbiddenError
+from evenkeel.errors import ForbiddenError, TooLargeError
 from evenkeel.flows import namespace_objects
-from evenkeel.flows.reads import allowed_items, answered, ask, items_of, list_all, of_kind
+from evenkeel.flows.reads import allowed_items, answered, ask, items_of, list_all, listings, of_kind
 from evenkeel.flows.restore.compact import Compactor
 from evenkeel.flows.selections import pods_selected
 from evenkeel.model import names
+from evenkeel.model.affinity import PodTemplate
 from evenkeel.model.annotations import MANAGED
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.cluster_objects import (
@@ -75,13 +78,16 @@ POLICY: Final = Selection(MutatingAdmissionPolicyBinding, fields=f"metadata.name
 class Scope:
     """Whose workloads are looked at: those of one namespace, or all where it is empty.
 
-    ``everywhere``: namespaces take part without the label, too. ``capacity_labels`` tell the nodes'
-    capacity types.
+    ``everywhere``: namespaces take part without the label, too. ``managed_only``: of all others no
+    more is read than their pods. ``capacity_labels`` tell the nodes' capacity types.
+    ``defaults_required``: default floors are required where a namespace says nothing else.
     """
 
     namespace: str = ""
     everywhere: bool = False
+    managed_only: bool = False
     capacity_labels: CapacityLabels = WELL_KNOWN
+    defaults_required: bool = False
 
 
 def any_takes_part(cluster: Cluster, scope: Scope) -> bool:
@@ -98,24 +104,28 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
     this run's write is refused.
     """
     where, rest = scope.namespace, _read_rest(cluster, clock, scope)
-    (pods,) = list_all(cluster, [List(Selection(Pod), kept=Compactor().compact)])
+    every_pod = List(Selection(Pod), kept=Compactor().compact)
+    pods, namespaces = list_all(cluster, [every_pod, List(Selection(Namespace))])
+    spaces = {space.name: space.metadata for space in namespaces}
+    managed = {name for name, space in spaces.items() if MANAGED.of(space.labels) == names.TRUE}
+    kept = partial(_kept, managed if scope.managed_only and not scope.everywhere else None)
     kinds: list[Any] = [Selection(kind, where) for kind in (Deployment, StatefulSet, ReplicaSet)]
-    needed = [*map(List, [*kinds, Selection(Namespace), Selection(Node)])]
-    needed += namespace_objects.questions(where, fresh=True)
+    asked = [*map(List, kinds), *namespace_objects.questions(where, fresh=True)]
+    needed = [*[replace(each, kept=kept) for each in asked], List(Selection(Node))]
     others: list[Any] = [WEBHOOK, POLICY, Selection(PersistentVolume), LEADER, MOVES, TRACES]
     replies = cluster.perform([*needed, *map(List, others)])
     found = items_of(replies[: len(needed)])
-    deployments, stateful_sets, replica_sets, namespaces, nodes, *objects = found
+    deployments, stateful_sets, replica_sets, *objects, nodes = found
     webhooks, policies, volumes, *leases = allowed_items(replies[len(needed) :])
     leader, move_leases, traces = (each or () for each in leases)
     workloads, now = (*deployments, *stateful_sets), clock.now()
     groups = _read_groups(cluster, workloads, where)
-    around = namespace_objects.by_namespace([*chain.from_iterable(objects), *groups])
+    unread = frozenset[str]().union(*(each.unread for each in listings(replies[: len(needed)])))
+    around = namespace_objects.by_namespace([*chain.from_iterable(objects), *groups], unread)
     fleet = _fleet(nodes, pods, scope.capacity_labels, volumes, leader, now)
     by_owner = _grouped(replica_sets, lambda each: each.controller_key)
     above = {each.key: each.controller_key for each in replica_sets}
     by_workload = _grouped(pods, lambda pod: above.get(pod.origin_key, pod.origin_key))
-    spaces = {space.name: space.metadata for space in namespaces}
     moves = dict[str, Move]()
     for lease in move_leases:
         if (move := believed_move(lease, now)) is not None:
@@ -129,8 +139,8 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
             by_workload[workload.key],
             fleet,
             around.get(workload.namespace, NamespaceObjects()),
-            space.annotations,
-            is_managed=scope.everywhere or MANAGED.of(space.labels) == names.TRUE,
+            noted(space.annotations, defaults_required=scope.defaults_required),
+            is_managed=scope.everywhere or workload.namespace in managed,
         )
         by_policy, unplaced = _placed_by(workload, space, webhooks, policies)
         its_sets = by_owner[workload.key]
@@ -160,27 +170,39 @@ def read(cluster: Cluster, clock: Clock, terms: Terms, scope: Scope) -> Snapshot
     )
 
 
+def _kept[T: KubernetesObject](among: Collection[str] | None, item: T) -> T | None:
+    """An object of one of these namespaces; an old ReplicaSet, as most are, without template."""
+    if among is not None and item.namespace not in among:
+        return None
+    if not isinstance(item, ReplicaSet) or item.spec.replicas:
+        return item
+    bare = msgspec.structs.replace(item.spec, template=PodTemplate())
+    return msgspec.structs.replace(item, spec=bare)
+
+
 def read_again(cluster: Cluster, candidates: Sequence[Candidate]) -> Mapping[str, Candidate]:
     """Workloads and their pods as they are now, by key. Raises ClusterError.
 
-    Without those that are gone, or that their owners have changed: the snapshot knows neither the
-    ReplicaSets of a rollout that has begun since, nor another floor. All are asked for at once:
-    what an API server proves to be fresh it answers about 0.1 s later.
+    Without those that are gone or too large to be read, or that their owners have changed: the
+    snapshot knows neither the ReplicaSets of a rollout that has begun since, nor another floor. All
+    are asked for at once: what an API server proves to be fresh it answers about 0.1 s later.
     """
     workloads = [each.workload for each in candidates]
-    pods = list_all(cluster, [pods_selected(w.namespace, w.spec.selector) for w in workloads])
+    asked = [pods_selected(w.namespace, w.spec.selector) for w in workloads]
+    pods = cluster.perform(asked)
+    listings([each for each in pods if not isinstance(each.error, TooLargeError)])
     replies = cluster.perform([Get(type(each), each.name, each.namespace) for each in workloads])
     found = {}
-    for candidate, among, reply in zip(candidates, pods, replies, strict=True):
+    for candidate, listed, reply in zip(candidates, pods, replies, strict=True):
         workload = reply.result
-        if not isinstance(workload, Deployment | StatefulSet):
+        if listed.error is not None or not isinstance(workload, Deployment | StatefulSet):
             continue
         # Whether it is another now, or wants another size, template or floor.
         old, new = candidate.workload.metadata, workload.metadata
         floors = [each.annotations.get(names.ON_DEMAND) for each in (old, new)]
         if (old.uid, old.generation, floors[0]) == (new.uid, new.generation, floors[1]):
             owners = {workload.key} | {each.key for each in candidate.replica_sets}
-            mine = [pod for pod in among if pod.origin_key in owners]
+            mine = [pod for pod in of_kind(Pod, listed.result) if pod.origin_key in owners]
             found[workload.key] = candidate.with_pods(mine, workload)
     return found
 

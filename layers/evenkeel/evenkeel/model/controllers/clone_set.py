@@ -18,11 +18,7 @@ class CloneSet(Replicated, frozen=True, kw_only=True):
     """
 
     resource: ClassVar = Resource(
-        group="apps.kruise.io",
-        version="v1alpha1",
-        plural="clonesets",
-        kind="CloneSet",
-        short="clone",
+        kind="CloneSet", group="apps.kruise.io", version="v1alpha1", short="clone"
     )
 
     way: ClassVar = Way.RATIONED

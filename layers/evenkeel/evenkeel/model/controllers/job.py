@@ -33,7 +33,7 @@ class JobStatus(ApiStruct, frozen=True, kw_only=True):
 class Job(Controller, frozen=True, kw_only=True):
     """A Job."""
 
-    resource: ClassVar = Resource(group="batch", version="v1", plural="jobs", kind="Job")
+    resource: ClassVar = Resource(kind="Job", group="batch")
 
     way: ClassVar = Way.AT_LAST_MOMENT
 

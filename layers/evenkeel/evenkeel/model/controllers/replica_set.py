@@ -37,9 +37,7 @@ class ReplicaSetStatus(ApiStruct, frozen=True, kw_only=True):
 class ReplicaSet(Replicated, frozen=True, kw_only=True):
     """A ReplicaSet."""
 
-    resource: ClassVar = Resource(
-        group="apps", version="v1", plural="replicasets", kind="ReplicaSet", short="rs"
-    )
+    resource: ClassVar = Resource(kind="ReplicaSet", group="apps", short="rs")
 
     way: ClassVar = Way.HANDOVER
     watched_by: ClassVar = frozenset(names.HASHES)

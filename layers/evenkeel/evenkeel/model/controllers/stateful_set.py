@@ -52,9 +52,7 @@ class StatefulSetStatus(ApiStruct, frozen=True, kw_only=True):
 class StatefulSet(Replicated, frozen=True, kw_only=True):
     """A StatefulSet."""
 
-    resource: ClassVar = Resource(
-        group="apps", version="v1", plural="statefulsets", kind="StatefulSet", short="sts"
-    )
+    resource: ClassVar = Resource(kind="StatefulSet", group="apps", short="sts")
 
     way: ClassVar = Way.BY_ORDINAL
     default_floor: ClassVar = MAJORITY_OF_ALL

@@ -1,7 +1,7 @@
 """The groups that pods name, and which pods and controllers are in each."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from evenkeel.flows import selections
 from evenkeel.flows.reads import MANY
@@ -21,10 +21,6 @@ class Groups:
         self._controllers: defaultdict[GroupName, set[str]] = defaultdict(set)
         self.are_named = False
         """Whether a pod has named any."""
-
-    def __iter__(self) -> Iterator[GroupName]:
-        """The groups that pods have named."""
-        return iter(self._members)
 
     def update(self, group: GroupName, pod: Pod, controller_key: str, *, counts: bool) -> None:
         """A pod of a group is so; whether it counts."""

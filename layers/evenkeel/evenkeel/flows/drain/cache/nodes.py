@@ -43,6 +43,8 @@ class MarkedNodes:
         self.left: dict[str, bool] = {}
         """Whether a zone has another node, as far as that was read."""
         self.zones: Mapping[str, str] = {}
+        self.seated: dict[str, Node] = {}
+        """Nodes with seats, and nodes that are held, as they were read last."""
         self.lost = frozenset[str]()
 
     def update(self, node: Node) -> None:
@@ -70,6 +72,16 @@ class MarkedNodes:
         self.pools[name] = pool
         self.kept_empty[name] = kept_empty
 
+    def seat(self, node: Node, *, is_new: bool = False) -> bool:
+        """Take a version of a node with a seat; whether it is newer. ``is_new``: it has one now."""
+        known = self.seated.get(node.name)
+        if known is None and not is_new:
+            return False
+        if known is not None and known.uid == node.uid and known.revision >= node.revision:
+            return False
+        self.seated[node.name] = node
+        return True
+
     def known(self) -> Nodes:
         """What plans have to know of nodes."""
         return Nodes(
@@ -79,6 +91,7 @@ class MarkedNodes:
             kept_empty=self.kept_empty,
             zones=self.zones,
             left=self.left,
+            seated=self.seated,
         )
 
     def _read_notice(self, name: str, node: Node | None, known: Node | None) -> None:

@@ -18,6 +18,7 @@ from evenkeel.flows.drain.cache.stops import Stops
 from evenkeel.flows.drain.queue import NODES, Queue
 from evenkeel.model.gang import group_of
 from evenkeel.model.pod import Pod
+from evenkeel.model.seat import is_seat
 from evenkeel.model.times import earliest
 
 
@@ -72,10 +73,6 @@ class Pods:
         self.members = Members(awaits)
         self.groups = Groups()
 
-    def __contains__(self, uid: str) -> bool:
-        """Whether the pod was seen and is not known to be gone."""
-        return uid in self._pods
-
     def __iter__(self) -> Iterator[Pod]:
         """All pods, leaving and finished ones too."""
         return iter(list(self._pods.values()))
@@ -91,7 +88,7 @@ class Pods:
         was just put back and is not adopted yet stays with the controller it had. A pod whose
         eviction was sent counts no more, so nothing that happens to it changes a plan.
         """
-        if self._share.is_divided and not self._share.has(pod):
+        if is_seat(pod) or (self._share.is_divided and not self._share.has(pod)):
             return
         uid, revision = pod.uid, pod.revision
         known = self._revisions.get(uid, -1)

@@ -1,9 +1,18 @@
 """How long pods were seen to take to stop, from when they were told to go."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
 
 from evenkeel.model.pod import Pod
 from evenkeel.ports import Clock
+
+KNOWN_FOR: Final = timedelta(hours=1)
+"""So long after a controller's last pod was gone it counts how long they took."""
+
+
+class _Stop(NamedTuple):
+    longest: timedelta
+    last: datetime
 
 
 class Stops:
@@ -12,20 +21,23 @@ class Stops:
     def __init__(self, clock: Clock | None = None) -> None:
         """``clock`` None: nothing is seen."""
         self._clock = clock
-        self._longest: dict[str, timedelta] = {}
+        self._seen: dict[str, _Stop] = {}
 
     def of(self, key: str) -> timedelta | None:
         """The longest that one of a controller's pods took; None where none was seen to stop."""
-        return self._longest.get(key)
+        seen = self._seen.get(key)
+        return None if seen is None else seen.longest
+
+    def forget(self, now: datetime) -> None:
+        """Forget the controllers of which no pod has stopped for an hour."""
+        self._seen = {key: each for key, each in self._seen.items() if now < each.last + KNOWN_FOR}
 
     def ended(self, key: str, pod: Pod) -> bool:
         """A pod of a controller is gone, or finished; whether it took longer than all before."""
         told_at = pod.told_at
         if self._clock is None or told_at is None:
             return False
-        took = max(self._clock.now() - told_at, timedelta())
-        before = self._longest.get(key)
-        if before is not None and took <= before:
-            return False
-        self._longest[key] = took
-        return True
+        now, before = self._clock.now(), self.of(key)
+        took = max(now - told_at, timedelta())
+        self._seen[key] = _Stop(max(took, before or took), now)
+        return before is None or took > before

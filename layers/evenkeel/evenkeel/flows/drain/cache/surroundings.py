@@ -31,10 +31,9 @@ class Surroundings:
         known, of_kinds[where.kind] = of_kinds.get(where.kind), (list(items), unread)
         if known == of_kinds[where.kind]:
             return False
-        self._of[where.namespace] = msgspec.structs.replace(
-            NamespaceObjects.of([each for of_kind, _ in of_kinds.values() for each in of_kind]),
-            unread=next((why for _, why in of_kinds.values() if why), ""),
-        )
+        found = NamespaceObjects.of([each for of_kind, _ in of_kinds.values() for each in of_kind])
+        why = next((why for _, why in of_kinds.values() if why), found.unread)
+        self._of[where.namespace] = msgspec.structs.replace(found, unread=why)
         return True
 
     def of(self, namespace: str) -> NamespaceObjects:

@@ -23,6 +23,7 @@ from evenkeel.flows.drain.cache.groups import is_listed
 from evenkeel.flows.drain.cache.nodes import MarkedNodes
 from evenkeel.flows.drain.cache.owners import Owners
 from evenkeel.flows.drain.cache.pods import Pods
+from evenkeel.flows.drain.cache.seats import Seats
 from evenkeel.flows.drain.cache.share import Share
 from evenkeel.flows.drain.cache.stops import Stops
 from evenkeel.flows.drain.cache.streams import Streams, is_recent
@@ -40,6 +41,7 @@ from evenkeel.model.pod import Pod
 from evenkeel.model.pod_label import PodLabel
 from evenkeel.model.pool import Pool
 from evenkeel.model.request import Get, Selection
+from evenkeel.model.seat import NewSeat, controller_key, is_seat
 
 
 class Listed(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,10 +76,12 @@ class View:
         releases_refused: dict[str, ReleasesRefused] | None = None,
         share: Share | None = None,
         stops: Stops | None = None,
+        most_seats: int = 0,
     ) -> None:
         """``assumed``, ``node_pools``: see ``MarkedNodes``; ``releases_refused``: see ``Owners``.
 
-        ``share``: which pods are the reconciler's own; None: all of them.
+        ``share``: which pods are the reconciler's own; None: all of them. ``most_seats``: so many
+        seats there may be.
         """
         self.queue = Queue()
         self.facts = Facts(self.queue)
@@ -87,6 +91,7 @@ class View:
         self.candidates = Candidates(self.facts, self.nodes)
         self.owners = Owners(releases_refused)
         self.pods = Pods(self.queue, self.owners.is_refused, self.share, stops)
+        self.seats = Seats(self.queue, most_seats)
         self.surroundings = Surroundings()
         self.do_pods_return = False  # pods that no watch shows may come to dying nodes
         self.listed_at: dict[str, datetime] = {}  # by key: when its last list was asked for
@@ -95,18 +100,31 @@ class View:
     def update(self, item: object, *, urgent: bool = False) -> None:
         """An object is so, as a watch, a read or the reply to a write shows."""
         match item:
+            case Pod() if is_seat(item):
+                self.seats.update(item)
+            case NewSeat():
+                self.seats.update(item.stored)
             case Pod():
                 self.pods.update(item, urgent=urgent)
-            case Node() if names.DOOMED in item.metadata.labels:
-                self.nodes.update(item)
             case Node():
-                self.delete(item)
+                self._update_node(item)
             case Controller() | Deployment() if self.owners.update(item):
                 self.queue.add(self.owners.planned_with(item), urgent=urgent)
+
+    def _update_node(self, node: Node) -> None:
+        if self.nodes.seat(node):
+            keys = {controller_key(seat) for seat in self.seats if seat.spec.node_name == node.name}
+            self.queue.add([*keys, NODES], urgent=True)
+        if names.DOOMED in node.metadata.labels:
+            self.nodes.update(node)
+        else:
+            self.delete(node)
 
     def delete(self, item: object, *, urgent: bool = False) -> None:
         """An object is gone, or has left the selection of its watch, at its revision."""
         match item:
+            case Pod() if is_seat(item):
+                self.seats.delete(item)
             case Pod():
                 self.pods.delete(item.uid, item.revision)
             case Node():
@@ -134,12 +152,18 @@ class View:
         It is that of all marked nodes, of the pods of a node or of groups, or of a namespace's
         objects of one kind; ``unread``: why those are not known.
         """
-        if where.kind is Node:
+        if where == selections.HELD_NODES:
+            for node in items:
+                if isinstance(node, Node):
+                    self.nodes.seat(node, is_new=True)
+        elif where.kind is Node:
             nodes = {each.name: each for each in items if isinstance(each, Node)}
             for name in self.nodes.marked.keys() - nodes.keys():
                 self.delete_node(name)
             for node in nodes.values():
                 self.nodes.update(node)
+        elif where == selections.SEATS:
+            self.seats.replace([each for each in items if isinstance(each, Pod)])
         elif where.kind is Pod:
             self._replace_pods(where, [each for each in items if isinstance(each, Pod)], revision)
         elif self.surroundings.replace(where, items, unread):

@@ -11,6 +11,7 @@ from evenkeel.decisions.drain.plan import Plan
 from evenkeel.flows.drain.cache.facts import Needs
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.forced_evictions import ForcedEvictions
+from evenkeel.flows.drain.queue import NODES
 from evenkeel.flows.drain.room_search import RoomRequest
 from evenkeel.flows.drain.workload.planning import Planner
 from evenkeel.flows.drain.workload.workload_plan import Has, WorkloadPlan
@@ -107,7 +108,7 @@ class Plans:
         """
         before = self.of(key)
         after = NOTHING
-        if self._view.pods.members.has_any(key):
+        if self._view.pods.members.has_any(key) or self._view.seats.of(key):
             after = self._plan(key, before.needs, now)
         for book in self._books:
             book(key, before, after)
@@ -124,8 +125,13 @@ class Plans:
                 plans[key] = after
         self.pending_replacements += after.pending_replacements - before.pending_replacements
 
-    def _hand_on(self, key: str, _before: WorkloadPlan, after: WorkloadPlan) -> None:
-        """Say what has to be read for a plan, which pods it evicts by force, and when it is due."""
+    def _hand_on(self, key: str, before: WorkloadPlan, after: WorkloadPlan) -> None:
+        """Say what has to be read for a plan, which pods it evicts by force, and when it is due.
+
+        Seats that it keeps no longer are freed with the nodes' steps.
+        """
+        if (before.seats, before.holding) != (after.seats, after.holding):
+            self._view.queue.add([NODES], urgent=True)
         self._view.facts.set(key, after.needs)
         self._forced.put(key, after.plan.forced)
         self._view.queue.again(key, after.plan.due)

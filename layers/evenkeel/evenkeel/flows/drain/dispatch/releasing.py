@@ -1,6 +1,7 @@
 """Releasing: whose turn it is, as far as the window and the session have room."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -38,35 +39,30 @@ class Progress:
         return max(0.0, (made - first) / seconds) if seconds >= 1 else 0.0
 
 
+@dataclass(eq=False)
 class Releases:
-    """Releases pods at the pace at which their replacements are made."""
+    """Releases pods at the pace at which their replacements are made.
 
-    def __init__(
-        self,
-        settings: HandoverSettings,
-        view: View,
-        plans: Plans,
-        writer: Writer,
-        forced: ForcedEvictions,
-        zeros_wait_elsewhere: Callable[[], bool],
-    ) -> None:
-        """All of them are the invocation's.
+    All its parts are the invocation's. ``zeros_wait_elsewhere``: whether others that share the
+    storm have workloads that would reach zero.
+    """
 
-        ``zeros_wait_elsewhere``: whether others that share the storm have workloads that would
-        reach zero.
-        """
-        self._forced = forced
-        self._zeros_wait_elsewhere = zeros_wait_elsewhere
-        self._zeros_wait = True
-        self._settings = settings
-        self._view = view
-        self._plans = plans
-        self._planned = plans.follow()
-        self._writer = writer
-        self._progress = Progress()
-        self._unplanned: dict[str, str] = {}
-        self._counts = 0
-        self._in_time: dict[str, Ranking] = {}  # by the ReplicaSet's key
+    _settings: HandoverSettings
+    _view: View
+    _plans: Plans
+    _writer: Writer
+    _forced: ForcedEvictions
+    _zeros_wait_elsewhere: Callable[[], bool]
+    _zeros_wait: bool = True
+    _planned: set[str] = field(init=False)
+    _progress: Progress = field(default_factory=Progress)
+    _unplanned: dict[str, str] = field(default_factory=dict)
+    _counts: int = 0
+    _in_time: dict[str, Ranking] = field(default_factory=dict)  # by the ReplicaSet's key
+
+    def __post_init__(self) -> None:
+        """From now on it follows what is planned for."""
+        self._planned = self._plans.follow()
 
     def do_zeros_wait(self) -> bool:
         """Whether workloads here that would reach zero wait for their first release."""

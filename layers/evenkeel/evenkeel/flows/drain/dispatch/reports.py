@@ -1,6 +1,7 @@
 """What is recorded of the plans beside their writes: their notes, each once, and counts of pods."""
 
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -17,30 +18,25 @@ FLUSH_EVERY: Final = timedelta(seconds=30)
 """How long metrics and Kubernetes Events are held back while an invocation works."""
 
 
+@dataclass(eq=False)
 class Reports:
-    """Records what is news in the plans of an invocation."""
+    """Records what is news in the plans of an invocation, whose all its parts but ``once`` are."""
 
-    def __init__(
-        self,
-        session: Session,
-        plans: Plans,
-        view: View,
-        forced: ForcedEvictions,
-        once: OnceRecorder,
-        clock: Clock,
-    ) -> None:
-        """All but ``once`` are the invocation's."""
-        self._session = session
-        self._plans = plans
-        self._view = view
-        self._forced = forced
-        self._once = once
-        self._clock = clock
-        self._untold = set[str]()
-        self._uncounted = set[str]()
-        self._flush_at = clock.now() + FLUSH_EVERY
-        self._flushing: Future[None] | None = None
-        plans.tell(self._changed)
+    _session: Session
+    _plans: Plans
+    _view: View
+    _forced: ForcedEvictions
+    _once: OnceRecorder
+    _clock: Clock
+    _untold: set[str] = field(default_factory=set)
+    _uncounted: set[str] = field(default_factory=set)
+    _flush_at: datetime = field(init=False)
+    _flushing: Future[None] | None = None
+
+    def __post_init__(self) -> None:
+        """From now on it is told of each plan."""
+        self._flush_at = self._clock.now() + FLUSH_EVERY
+        self._plans.tell(self._changed)
 
     def _changed(self, key: str, before: WorkloadPlan, after: WorkloadPlan) -> None:
         """A plan takes the place of another: its notes are news, and its count may be."""
@@ -62,7 +58,8 @@ class Reports:
         for key in sorted(self._uncounted):
             self._count(key)
         self._once.tell_counts(now)
-        told = {key for key in self._untold if self._may_tell(key)}
+        awaits = {key for key in self._untold if self._plans.of(key).plan.awaits_pods}
+        told = {key for key in self._untold if key not in awaits or self._were_seen(key)}
         self._untold -= told
         notes = (note for key in sorted(told) for note in self._plans.of(key).notes)
         has_begun = self._forced.has_begun
@@ -99,9 +96,6 @@ class Reports:
                 available=0 if was_counted else None,
             )
             self._once.count(Counted(count, tuple, before.counted.begins))
-
-    def _may_tell(self, key: str) -> bool:
-        return self._were_seen(key) or not self._plans.of(key).plan.awaits_pods
 
     def _were_seen(self, key: str) -> bool:
         """Whether all pods of a workload were seen: else only those on doomed nodes were."""

@@ -4,6 +4,7 @@ What takes a pod away from its workload is sent on what is known as of a moment 
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from evenkeel.decisions.drain.agenda import Slot
@@ -86,24 +87,19 @@ class Evictions:
         return set(self._unshown)
 
 
+@dataclass(eq=False)
 class Sender:
-    """Sends the steps of the plans; a step that finds no room stays planned."""
+    """Sends the steps of the plans; a step that finds no room stays planned.
 
-    def __init__(
-        self,
-        plans: Plans,
-        forced: ForcedEvictions,
-        writer: Writer,
-        evictions: Evictions,
-        releases: Releases,
-    ) -> None:
-        """All of them are the invocation's."""
-        self._plans = plans
-        self._forced = forced
-        self._writer = writer
-        self._evictions = evictions
-        self._releases = releases
-        self._cooling_since: dict[str, datetime] = {}
+    All its parts are the invocation's.
+    """
+
+    _plans: Plans
+    _forced: ForcedEvictions
+    _writer: Writer
+    _evictions: Evictions
+    _releases: Releases
+    _cooling_since: dict[str, datetime] = field(default_factory=dict)
 
     def send(self, now: datetime) -> None:
         """Send what may be sent.
@@ -153,9 +149,13 @@ class Sender:
         return earliest(self._forced.next_at(now), self._evictions.next_at, self._writer.next_retry)
 
     def send_forced(self, now: datetime, by: datetime) -> None:
-        """Send the forced evictions that have to begin by a time."""
+        """Send the forced evictions that have to begin by a time, by deadline.
+
+        Where more are due than can be sent, those of later deadlines still have time.
+        """
         if self._writer.room(forced=True):
-            self._writer.submit_all(slot.step(by) for slot in self._forced_slots(now, by))
+            slots = sorted(self._forced_slots(now, by), key=lambda slot: slot.forced.evict_by)
+            self._writer.submit_all(slot.step(by) for slot in slots)
 
     def has_unsent_forced(self, now: datetime, by: datetime) -> bool:
         """Whether forced evictions due by ``by`` are still unsent."""

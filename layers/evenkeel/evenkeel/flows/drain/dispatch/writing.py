@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Final, NamedTuple
@@ -24,7 +25,6 @@ from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.dispatch.backoff import Backoff
 from evenkeel.flows.drain.dispatch.forced_evictions import Answers
 from evenkeel.flows.drain.dispatch.last_moments import LastMoments
-from evenkeel.flows.drain.dispatch.under_way import UnderWay
 from evenkeel.flows.drain.recording import OnceRecorder
 from evenkeel.flows.replies import error_in, undoing
 from evenkeel.model.decision import Decision, Verb
@@ -80,6 +80,7 @@ class Sent(NamedTuple):
         return self.decision.subject.uid
 
 
+@dataclass(eq=False)
 class Writer:
     """The only way by which the reconciler changes the cluster.
 
@@ -87,34 +88,27 @@ class Writer:
     - No write while Evenkeel is paused, or while it is not known whether it is.
     - No more writes than the session carries out at once: a write that waits in a queue would rest
       on stale objects.
+
+    Its ``answers`` and ``backoff`` outlive the invocation, whose all others are. ``left``: how long
+    from now a write may begin that rests on the Lease. ``under_way`` has the namespaces, by uid, of
+    objects whose writes are not answered, or looked up.
     """
 
-    def __init__(
-        self,
-        session: Session,
-        view: View,
-        clock: Clock,
-        once: OnceRecorder,
-        answers: Answers,
-        backoff: Backoff,
-        left: TimeLeft,
-    ) -> None:
-        """``answers`` and ``backoff`` outlive the invocation, whose all others are.
+    _session: Session
+    _view: View
+    _clock: Clock
+    _once: OnceRecorder
+    _answers: Answers
+    _backoff: Backoff
+    _left: TimeLeft
+    under_way: dict[str, str] = field(default_factory=dict)
+    _gate: pause.PauseGate = field(default_factory=pause.PauseGate)
+    _accepted_counts: Counter[Verb] = field(default_factory=Counter)
+    _last_moments: LastMoments = field(init=False)
 
-        ``left``: how long from now a write may begin that rests on the Lease.
-        """
-        self._session = session
-        self._view = view
-        self._clock = clock
-        self._once = once
-        self._recorder = once.recorder
-        self._gate = pause.PauseGate()
-        self._left = left
-        self._answers = answers
-        self.under_way = UnderWay()
-        self._accepted_counts: Counter[Verb] = Counter()
-        self._backoff = backoff
-        self._last_moments = LastMoments(view, once)
+    def __post_init__(self) -> None:
+        """No eviction was refused yet."""
+        self._last_moments = LastMoments(self._view, self._once)
 
     @property
     def is_paused(self) -> bool:
@@ -126,7 +120,8 @@ class Writer:
 
         Others want the rest.
         """
-        return self.under_way.number_in(namespace) >= max(1, self._session.capacity // 4)
+        number = list(self.under_way.values()).count(namespace)
+        return number >= max(1, self._session.capacity // 4)
 
     def accepted(self, verb: Verb) -> int:
         """How many writes of this kind were accepted so far."""
@@ -181,7 +176,7 @@ class Writer:
             return False
         if self.room(forced=decision.forced) == 0:
             return False
-        self.under_way.begin(decision.subject)
+        self.under_way[subject] = decision.subject.namespace
         if isinstance(decision.write, Evict | Delete):
             self._view.evicting(subject, self._clock.now())
         revision = self._view.revision_of(decision.subject)
@@ -205,7 +200,7 @@ class Writer:
         """Take the reply to a decision's write: is what was asked for in it?"""
         now, error = self._clock.now(), error_in(reply)
         self._answers.saw(now - sent.at, now, is_write=True)
-        self.under_way.end(sent.uid)
+        del self.under_way[sent.uid]
         if isinstance(reply.result, Pod):
             self._view.wrote(reply.result, sent.at, now)
         if error is None:
@@ -221,7 +216,7 @@ class Writer:
         uid = decision.subject.uid
         self._accepted_counts[decision.verb] += 1
         self._backoff.forget(uid, _lane(decision))
-        self._recorder.counted(_metric_of(decision))
+        self._once.recorder.counted(_metric_of(decision))
         if isinstance(decision.write, Evict | Delete):
             self._view.pods.let_go(uid)
             return  # the plan has counted this pod as gone since the eviction was sent
@@ -249,7 +244,7 @@ class Writer:
         if isinstance(error, NotFoundError):
             self._gone(decision.subject)
             return
-        self._recorder.counted(_METRIC_OF_ERROR.get(type(error), Metric.WRITES_FAILED))
+        self._once.recorder.counted(_METRIC_OF_ERROR.get(type(error), Metric.WRITES_FAILED))
         match error:
             case ConflictError() | UnavailableError():
                 retry()
@@ -267,7 +262,9 @@ class Writer:
                 self._go_on(uid)
             case DisruptionRefusedError() | MultipleBudgetsError():
                 if self._backoff.in_vain(uid, _lane(decision), type(error)) == 1:
-                    self._recorder.noted(f"the eviction of {decision.subject} is refused: {error}")
+                    self._once.recorder.noted(
+                        f"the eviction of {decision.subject} is refused: {error}"
+                    )
                 retry()
             case _:
                 retry()
@@ -284,11 +281,14 @@ class Writer:
         tries = TRIES_UNANSWERED if isinstance(error, UnavailableError) else TRIES
         beyond = self._backoff.in_vain(sent.uid, _lane(decision), type(error)) - tries
         is_news = beyond == 0
+        if decision.verb is Verb.SEAT:
+            self._view.seats.refuse()
+            is_news = True
         if release is not None and (beyond >= 0 or in_part):
             key = f"{decision.subject.namespace}/{release.controller_uid}"
             is_news = self._view.refuse_releases(key, str(error), self._clock.now())
         if is_news:
-            self._recorder.counted(Metric.WRITES_REFUSED)
+            self._once.recorder.counted(Metric.WRITES_REFUSED)
             self._once.record([not_taken(decision, error)])
 
     def _go_on(self, uid: str) -> None:
@@ -304,13 +304,13 @@ class Writer:
 
     def _read_again(self, sent: Sent, error: ClusterError) -> None:
         subject = sent.decision.subject
-        self.under_way.begin(subject)
+        self.under_way[subject.uid] = subject.namespace
         request = Get(_REREAD[subject.kind], subject.name, subject.namespace)
         self._session.submit(request, partial(self._reread, sent, error))
 
     def _reread(self, sent: Sent, error: ClusterError, reply: Reply) -> None:
         subject, found = sent.decision.subject, reply.result
-        self.under_way.end(subject.uid)
+        del self.under_way[subject.uid]
         self._view.write_failed(subject.uid, stays=True)
         self._view.update(found)
         is_another = isinstance(found, Pod) and found.uid != subject.uid
@@ -337,6 +337,8 @@ def _lane(decision: Decision) -> Verb | None:
 
 def _metric_of(decision: Decision) -> Metric:
     """The metric of an accepted write; for a pod that goes it depends on whether it is replaced."""
+    if decision.verb is Verb.FREE:
+        return Metric.OTHER_WRITES
     if isinstance(decision.write, Evict | Delete):
         is_replaced = decision.reason == Reason.REPLACEMENT_AVAILABLE
         return Metric.PODS_HANDED_OVER if is_replaced else Metric.PODS_UNREPLACED

@@ -24,6 +24,7 @@ share is worked on.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
@@ -65,42 +66,34 @@ def divided_by(first: Lease | None) -> Division:
     return said if first is not None and said.by == first.spec.holder_identity else UNDIVIDED
 
 
+@dataclass(eq=False)
 class Sharing:
     """Which share a reconciler has: number 0 of an undivided storm, which is all, until told else.
 
-    Number 0 also has the nodes and hooks, and calls the others.
+    Number 0 also has the nodes and hooks, and calls the others. The holder is whose share it is.
+    Without a call no storm is divided, for nobody would come.
+
+    - ``division``: by which workloads are handled.
+    - ``is_shared``: whether others have workloads of this storm.
+    - ``zeros_wait``: whether workloads that would reach zero wait here for their first release, or
+      may: they may until pods are read.
     """
 
-    def __init__(
-        self,
-        holder: str,
-        there: ServerTime,
-        clock: Clock,
-        recorder: Recorder,
-        call: Call | None,
-    ) -> None:
-        """``holder``: whose share it is. ``call`` None: no storm is divided, nobody would come."""
-        self._holder = holder
-        self._there = there
-        self._clock = clock
-        self._recorder = recorder
-        self._call = call
-        self._call_at: datetime | None = None
-        self.number = 0
-        self.division = UNDIVIDED
-        """By which division workloads are handled."""
-        self.is_shared = False
-        """Whether others have workloads of this storm."""
-        self.zeros_wait: Callable[[], bool] = lambda: True
-        """Whether workloads that would reach zero wait here for their first release, or may.
-
-        They may until pods are read.
-        """
-        self._seen = dict[int, Lease | None]()  # the others' Leases that matter, as seen last
-        self._since = timedelta()
-        self._is_done = False
-        self._is_ending = False
-        self._is_ended = False  # number 0's Lease notes no division any more
+    _holder: str
+    _there: ServerTime
+    _clock: Clock
+    _recorder: Recorder
+    _call: Call | None
+    _call_at: datetime | None = None
+    number: int = 0
+    division: Division = UNDIVIDED
+    is_shared: bool = False
+    zeros_wait: Callable[[], bool] = lambda: True
+    _seen: dict[int, Lease | None] = field(default_factory=dict)  # the others', as seen last
+    _since: timedelta = timedelta()
+    _is_done: bool = False
+    _is_ending: bool = False
+    _is_ended: bool = False  # number 0's Lease notes no division any more
 
     @property
     def is_over(self) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 
@@ -18,20 +19,18 @@ class AtOnce:
         return future
 
 
+@dataclass(eq=False)
 class Questions:
     """The questions of one invocation, each asked once at a time.
 
     An answer that comes after the end of the invocation is not taken: the next one asks again.
+    ``then`` is called after each answer was taken.
     """
 
-    def __init__(
-        self, background: Background, clock: Clock, then: Callable[[], None] | None = None
-    ) -> None:
-        """``then`` is called after each answer was taken."""
-        self._background = background
-        self._clock = clock
-        self._then = then
-        self._open: set[str] = set()
+    _background: Background
+    _clock: Clock
+    _then: Callable[[], None] | None = None
+    _open: set[str] = field(default_factory=set)
 
     def __bool__(self) -> bool:
         """Whether one has no answer yet."""

@@ -3,18 +3,20 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain
 from typing import Any
 
-from evenkeel.errors import ClusterError, NotFoundError
+from evenkeel.errors import ClusterError, NotFoundError, TooLargeError
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.sync.questions import AtOnce, Questions
 from evenkeel.flows.drain.workload.needs import nodes_of, owner_and_namespace
 from evenkeel.flows.reads import answer, is_unanswered, list_all, read_all
 from evenkeel.flows.remedies import metric_of, record_unread
+from evenkeel.model.balancers import LEADING
 from evenkeel.model.capacity import CapacityLabels
 from evenkeel.model.gang import PodGroup
 from evenkeel.model.node import Node
@@ -27,27 +29,19 @@ AFTER_A_FAILURE = timedelta(seconds=1)
 """How long to rest before what could not be read is asked for again."""
 
 
+@dataclass(eq=False)
 class Reader:
-    """Reads what is missing or too old, and tells the view.
+    """Reads what is missing or too old, and tells the view. The labels tell which nodes are spot.
 
     All objects of a kind are read together, in one read at a time.
     """
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        view: View,
-        labels: CapacityLabels,
-        recorder: Recorder,
-        questions: Questions,
-    ) -> None:
-        """``labels`` tell which nodes are spot."""
-        self._cluster = cluster
-        self._view = view
-        self._labels = labels
-        self._recorder = recorder
-        self._questions = questions
-        self._rests_until: dict[str, datetime] = {}  # by kind
+    _cluster: Cluster
+    _view: View
+    _labels: CapacityLabels
+    _recorder: Recorder
+    _questions: Questions
+    _rests_until: dict[str, datetime] = field(default_factory=dict)  # by kind
 
     def read(self, now: datetime) -> None:
         """Read what is due, and wait for it. Raises ClusterError."""
@@ -101,6 +95,10 @@ class Reader:
                 self._view.nodes.left[zone] = bool(listing.items)
             case Get():
                 self._view.replace_owner(fact, reply.result)
+            case List(selection=where) if where.kind is Pod and isinstance(
+                reply.error, TooLargeError
+            ):
+                record_unread(self._recorder, {where.namespace: reply.error})
             case List(selection=where) if where.kind is Pod:
                 listing = answer(reply)
                 assert isinstance(listing, Listing)  # noqa: S101 - a List answers a Listing
@@ -119,14 +117,18 @@ class Reader:
             node = reply.result
             pool = pool_of(node, self._labels)
             self._view.nodes.read(name, pool, kept_empty=node.is_kept_empty)
+            if any(seat.spec.node_name == name for seat in self._view.seats):
+                self._view.nodes.seat(node, is_new=True)
 
     def _take_objects(self, where: Selection[Any], reply: Reply, *, is_known: bool) -> None:
         """Objects of a namespace. Why they cannot be read concerns the pods there alone.
 
-        There may be no groups of pods of a kind, or none that the API server shows.
+        There may be no groups of pods of a kind, and nothing that leads to Services, or none that
+        the API server shows.
         """
         error = reply.error
-        if error is not None and (is_unanswered(error) or not issubclass(where.kind, PodGroup)):
+        is_optional = issubclass(where.kind, (PodGroup, *LEADING))
+        if error is not None and (is_unanswered(error) or not is_optional):
             record_unread(self._recorder, {where.namespace: error})
             if not is_known:
                 self._view.replace(where, (), unread=str(error))
@@ -148,9 +150,14 @@ def is_any_work(cluster: Cluster, view: View) -> bool:
     Who finds that another invocation is at work need not have read all pods for it.
     """
     any_released = List(selections.RELEASED_PODS, limit=1)
-    nodes, released = list_all(cluster, [List(selections.MARKED_NODES), any_released])
+    of_seats = (selections.SEATS, selections.HELD_NODES) if view.seats.most else ()
+    asked: list[List[Any]] = [List(selections.MARKED_NODES), any_released]
+    asked += [List(where) for where in of_seats]
+    nodes, released, *found = list_all(cluster, asked)
     view.replace(selections.MARKED_NODES, nodes)
-    return bool(nodes or released)
+    for where, each in zip(of_seats, found, strict=True):
+        view.replace(where, each)
+    return bool(nodes or released or any(found))
 
 
 def read_pods(cluster: Cluster, view: View, now: datetime) -> None:

@@ -1,50 +1,78 @@
-"""The watches of one invocation: what they select, and what they show of workloads.
+"""The watches of one invocation keep the view up to date; lists do where they lag or are refused.
 
 Pods are selected by labels that stay on them as long as they live, in few watches of many labels.
 What finds no room is read instead, and so is what nobody may watch.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from datetime import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
+from evenkeel.errors import ClusterError
 from evenkeel.flows import selections
 from evenkeel.flows.drain.cache.streams import Stream
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.model import names
+from evenkeel.model.metrics import Metric
+from evenkeel.model.node import Node
 from evenkeel.model.pod import Pod
 from evenkeel.model.pod_label import PodLabel
-from evenkeel.model.request import Change, List, Listing, Relisted, Selection
-from evenkeel.ports import Reply, Session
+from evenkeel.model.request import Change, List, Listing, Relisted, Request, Selection
+from evenkeel.ports import Recorder, Reply, Session
+
+LOOK_AFTER = timedelta(seconds=1)
+"""How often to look for what has to be watched or read by now."""
 
 MOST = 15
 """So many watches of pods at most, beside that of the released ones."""
 
 
+@dataclass(eq=False)
 class Watches:
-    """Watches the given selections, and the pods of the controllers in the view."""
+    """Watches the marks and the pods of the controllers in the view, and tells it what happens.
 
-    def __init__(self, session: Session, view: View, then: Callable[[Relisted[Any]], None]) -> None:
-        """``then`` is what is done with a selection that was listed beside its watch."""
-        self._session = session
-        self._view = view
-        self._then = then
-        self._streams: dict[Selection[Any], Stream] = {}
-        self._parts: Sequence[frozenset[PodLabel]] = ()
-        self._labels: dict[Selection[Any], frozenset[PodLabel]] = {}
-        self._released: Selection[Pod] | None = None
-        self._released_elsewhere: frozenset[PodLabel] = frozenset()
-        self._left_out: set[PodLabel] = set()
+    All its parts are the invocation's; the view is gathered.
+    """
+
+    _session: Session
+    _view: View
+    _recorder: Recorder
+    _streams: dict[Selection[Any], Stream] = field(default_factory=dict)
+    _parts: Sequence[frozenset[PodLabel]] = ()
+    _labels: dict[Selection[Any], frozenset[PodLabel]] = field(default_factory=dict)
+    _released: Selection[Pod] | None = None
+    _released_elsewhere: frozenset[PodLabel] = frozenset()
+    _left_out: set[PodLabel] = field(default_factory=set)
+    _look_at: datetime | None = None
+    _controllers: int = 0  # as many were known when watches were last arranged
 
     @property
     def are_blind(self) -> bool:
         """Whether one has not shown yet what there is."""
         return any(not each.has_begun and not each.is_refused for each in self._streams.values())
 
-    def watch(self, selection: Selection[Any], now: datetime) -> None:
-        """Watch a selection."""
+    def begin(self, now: datetime) -> None:
+        """Watch the marks, the workloads concerned, and the other released pods."""
+        self._watch(selections.MARKED_NODES, now)
+        if self._view.seats.most:
+            self._watch(selections.SEATS, now)
+        self.follow(now)
+
+    def keep(self, now: datetime) -> None:
+        """Watch what is new, and list what watches do not show."""
+        number = len(self._view.owners.controllers)
+        if number == self._controllers and self._look_at is not None and now < self._look_at:
+            return
+        self._controllers = number
+        self.follow(now)
+        if self._look_at is None or now >= self._look_at:
+            self._look_at = now + LOOK_AFTER
+            self._list_again(now)
+
+    def _watch(self, selection: Selection[Any], now: datetime) -> None:
         if selection not in self._streams:
             self._streams[selection] = Stream(now)
             self._session.watch(selection)
@@ -73,7 +101,7 @@ class Watches:
                 # A watch would show all that the other reconcilers release.
                 self._streams[self._released] = Stream(now, is_listed_only=True)
             else:
-                self.watch(self._released, now)
+                self._watch(self._released, now)
 
     def _arrange(self, parts: Sequence[frozenset[PodLabel]], now: datetime) -> None:
         """Watch these parts, and no others: what no watch selects has to be read."""
@@ -83,7 +111,7 @@ class Watches:
             del self._streams[selection]
         showing = defaultdict[PodLabel, list[Stream]](list)
         for selection, part in labels.items():
-            self.watch(selection, now)
+            self._watch(selection, now)
             for label in part:
                 showing[label].append(self._streams[selection])
         self._parts, self._labels = parts, labels
@@ -109,21 +137,30 @@ class Watches:
         return any(each in labels for each in selections.labels_on(pod))
 
     def saw(self, arrival: Relisted[Any] | Change[Any]) -> None:
-        """Take note of how far a watch has come."""
+        """Take note of what a watch shows, and of how far it has come."""
         stream = self._streams.get(arrival.selection)
         if stream is not None:
             shows = stream.shows
             stream.saw(arrival)
             if not shows:
                 self._view.streams.look()
+        match arrival:
+            case Relisted():
+                self._relisted(arrival)
+            case Change(object=item, deleted=True):
+                self._view.delete(item)
+            case Change(object=item):
+                self._view.update(item)
 
-    def refused(self, selection: Selection[Any]) -> None:
-        """The API server does not let a selection be watched."""
-        if selection in self._streams:
-            self._streams[selection].is_refused = True
+    def refused(self, request: Request, error: ClusterError) -> None:
+        """A watch is refused: its selection is listed every ten seconds."""
+        self._recorder.counted(Metric.WATCHES_REFUSED)
+        self._recorder.noted(f"{request} is not watched: {error}", error=type(error).__name__)
+        if isinstance(request, List) and request.selection in self._streams:
+            self._streams[request.selection].is_refused = True
             self._view.streams.look()
 
-    def list_again(self, now: datetime) -> None:
+    def _list_again(self, now: datetime) -> None:
         """List the selections whose watches lag behind an own write, or are refused."""
         for selection, stream in self._streams.items():
             if stream.has_to_be_listed(now):
@@ -133,4 +170,17 @@ class Watches:
         if selection in self._streams and isinstance(reply.result, Listing):
             self._streams[selection].listed(reply.result, asked_at)
             self._view.streams.look()
-            self._then(Relisted(selection, reply.result))
+            self._relisted(Relisted(selection, reply.result))
+
+    def _relisted(self, arrival: Relisted[Any]) -> None:
+        selection, items = arrival.selection, arrival.listing.items
+        if selection.kind is Node or selection == selections.SEATS:
+            self._view.replace(selection, items)
+        elif selection.kind is Pod:
+            selects = partial(self.selects, selection)
+            revision = arrival.listing.revision
+            pods = self._view.pods  # all those of its workloads are known now
+            pods.replace(items, revision, selects, whole=selection, urgent=True)
+        else:
+            for item in items:
+                self._view.update(item, urgent=True)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from evenkeel.decisions.drain.deadlines import node_deadline
 from evenkeel.decisions.drain.route import not_ours
-from evenkeel.flows import selections
+from evenkeel.flows import namespace_objects, selections
 from evenkeel.flows.drain.cache.facts import SOON_AGAIN_AFTER, Needs
 from evenkeel.flows.drain.cache.view import View
 from evenkeel.model.cluster_objects import (
@@ -63,6 +63,7 @@ def nodes_of(view: View, controller_key: str, pods: Sequence[Pod]) -> Needs:
     zone. And the pods on a dying node, if no watch selects one of them.
     """
     names, zones = set[str](), set[str]()
+    names.update(seat.spec.node_name for seat in view.seats.of(controller_key).values())
     for pod in pods:
         if pod.spec.is_kept_apart or pod.spec.claims:
             zones.add(view.nodes.zones.get(pod.spec.node_name, ""))
@@ -90,6 +91,12 @@ def nodes_of(view: View, controller_key: str, pods: Sequence[Pod]) -> Needs:
 def budgets_in(namespace: str) -> Needs:
     """What has to be known afresh while pods of a namespace move for a mere hint."""
     return {List(Selection(PodDisruptionBudget, namespace)): BUDGETS_AGAIN_AFTER}
+
+
+@lru_cache(maxsize=1_000)
+def leading_in(namespace: str) -> Needs:
+    """What leads to the Services of a namespace: known before a replacement can be Ready."""
+    return dict.fromkeys(namespace_objects.leading(namespace), AGAIN_AFTER)
 
 
 @lru_cache(maxsize=1_000)

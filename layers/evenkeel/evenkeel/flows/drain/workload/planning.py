@@ -1,11 +1,11 @@
 """Deciding: turns what the view holds of one controller into the plan for its pods."""
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import msgspec
 
-from evenkeel.decisions.drain import pace
+from evenkeel.decisions.drain import pace, seats, settling
 from evenkeel.decisions.drain.agenda import Forced
 from evenkeel.decisions.drain.census import Census
 from evenkeel.decisions.drain.deadlines import node_deadline
@@ -21,10 +21,17 @@ from evenkeel.flows.drain.cache.view import View
 from evenkeel.flows.drain.recording import Counted
 from evenkeel.flows.drain.room_search import RoomSearch
 from evenkeel.flows.drain.workload.gangs import Gangs
-from evenkeel.flows.drain.workload.needs import budgets_in, nodes_of, owner_and_namespace
+from evenkeel.flows.drain.workload.needs import (
+    budgets_in,
+    leading_in,
+    nodes_of,
+    owner_and_namespace,
+)
 from evenkeel.flows.drain.workload.ways import Ways
 from evenkeel.flows.drain.workload.workload_plan import WorkloadPlan
+from evenkeel.model.cluster_objects import PodDisruptionBudget
 from evenkeel.model.controllers.controller import Controller
+from evenkeel.model.decision import Verb
 from evenkeel.model.pod import Pod
 from evenkeel.model.pod_count import PodCount
 from evenkeel.model.pod_label import PodLabel
@@ -51,12 +58,29 @@ class Planner:
         pods = self._view.pods.members.of(controller_key)
         controller = self._view.owners.controllers.get(controller_key)
         if not pods and not self._view.owners.is_refused(controller_key):
-            return WorkloadPlan(plan=Plan())
+            return self._between_pods(controller_key, controller, now)
         needs = self._needs(controller_key, pods)
         if not self._view.facts.has_all(needs):
             doomed = frozenset(pod.spec.node_name for pod in pods) & self._view.nodes.dooms.keys()
-            return WorkloadPlan(plan=Plan(), handovers=doomed, needs=needs)
+            return WorkloadPlan(plan=Plan(), handovers=doomed, needs=needs, seats=None)
         return self._plan(controller_key, controller, pods, needs, now)
+
+    def _between_pods(
+        self, controller_key: str, controller: Controller | None, now: datetime
+    ) -> WorkloadPlan:
+        """A plan while there is no pod: the last one went, and the next is not made yet."""
+        view = self._view
+        taking = view.seats.in_use(controller_key, view.pods, now)
+        there = {uid: each for uid, each in taking.seats.items() if each.active}
+        if controller is None or controller.leaving or controller.replicas == 0 or not there:
+            return WorkloadPlan(plan=Plan())
+        nodes = {each.spec.node_name for each in there.values()} & view.nodes.seated.keys()
+        return WorkloadPlan(
+            plan=Plan(due=taking.until, awaits_pods=True),
+            watched_by=controller.pod_labels,
+            seats=frozenset(there),
+            holding=frozenset(nodes),
+        )
 
     def others_of_gang(self, controller_key: str) -> Collection[str]:
         """The controllers whose plans are wrong now that this one was planned for."""
@@ -78,11 +102,16 @@ class Planner:
         orphans = [mover for mover in movers if _awaits_adoption(mover.pod, controller_key)]
         census = self._census(controller_key, controller, pods, moving, now)
         found = plan(census)
+        made = [step.subject.uid for step in found.steps if step.verb is Verb.SEAT]
+        is_short = len(made) == census.new_seats
+        self._view.seats.ask(controller_key, made, is_short=is_short)
         if orphans:
             found = _with_orphans(found, census, orphans)
         room_requests = self._ways.room_requests(controller_key, moving)
         is_handed_over = census.owner.hands_over
         needs = {**needs, **nodes_of(self._view, controller_key, pods)}
+        if pods and is_handed_over and self._view.surroundings.of(pods[0].namespace).services:
+            needs |= leading_in(pods[0].namespace)
         if is_handed_over and _is_voluntary(census):
             needs |= budgets_in(pods[0].namespace)
         return WorkloadPlan(
@@ -95,6 +124,8 @@ class Planner:
             room_requests=room_requests,
             unsearched=self._ways.unsearched(room_requests),
             counted=_counted(census),
+            seats=seats.kept(census),
+            holding=seats.held(census),
         )
 
     def _needs(self, controller_key: str, pods: Sequence[Pod]) -> Needs:
@@ -122,6 +153,7 @@ class Planner:
                 forced.append(Forced(pod=pod, owner=owner, evict_by=deadline.evict_by(pod)))
         return WorkloadPlan(
             plan=Plan(forced=forced, due=again_at),
+            seats=None,
             handovers=frozenset(each.pod.spec.node_name for each in forced),
         )
 
@@ -170,7 +202,13 @@ class Planner:
         view = self._view
         owner = self._owner(controller, pods)
         is_tight = owner.controller is not None and owner.controller.awaits_gone(now)
+        taking = view.seats.in_use(controller_key, view.pods, now)
         one = next(iter((*(mover.pod for mover in moving[:1]), *pods)), None)
+        budgets: Sequence[PodDisruptionBudget] = ()
+        settle = timedelta()
+        if one is not None:
+            around = view.surroundings.of(one.namespace)
+            budgets, settle = around.budgets_of(one), settling.needed(owner, one, around)
         census = Census(
             now=now,
             owner=owner,
@@ -178,9 +216,13 @@ class Planner:
             nodes=view.nodes.known(),
             most_seen=self._most_seen(controller_key) if controller is None else 0,
             moving=moving,
-            budgets=() if one is None else view.surroundings.of(one.namespace).budgets_of(one),
+            budgets=budgets,
             going=view.pods.members.going(controller_key) if is_tight else (),
             siblings=self._siblings(controller_key, owner),
+            seats=taking.seats,
+            seats_change_at=taking.until,
+            new_seats=view.seats.room(controller_key),
+            settle=settle,
             minimum_available=view.owners.minimum_of(owner.controller),
             stops_in=view.pods.stops.of(controller_key),
             told_first=view.pods.told_first(controller_key),

@@ -35,6 +35,8 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     - ``needs``: what has to be read for it.
     - ``room_requests``: its pods that move for a hint once a place is known for them;
       ``unsearched``: the uids of those for which none was looked for yet.
+    - ``seats``: those that it keeps, each by its pod's uid; None: that is not known yet.
+    - ``holding``: the nodes that are held for its next pods.
     - ``counted``: how many pods of the workload are available; None where that is not known.
     """
 
@@ -47,6 +49,8 @@ class WorkloadPlan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     room_requests: Sequence[RoomRequest] = ()
     unsearched: Collection[str] = ()
     counted: Counted | None = None
+    seats: frozenset[str] | None = frozenset()
+    holding: frozenset[str] = frozenset()
 
     @cached_property
     def writes(self) -> Sequence[Decision]:

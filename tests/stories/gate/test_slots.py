@@ -1,4 +1,4 @@
-"""Seats in which evictions are decided about: who gets one, and who has to go without."""
+"""Slots in which evictions are decided about: who gets one, and who has to go without."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -7,21 +7,21 @@ from typing import Any
 
 import pytest
 
-from evenkeel.flows.gate.concurrency import AT_ONCE, LONGEST_WAIT, MOST_OF_FREE, UNMEASURED, Seats
+from evenkeel.flows.gate.concurrency import AT_ONCE, LONGEST_WAIT, MOST_OF_FREE, UNMEASURED, Slots
 from evenkeel_sandbox.simulator.clock import Signal, SimulatedClock
 from tests.kit.builders import NOW
 from tests.stories.gate.crowding import wait_on
 
 ALONE = AT_ONCE * MOST_OF_FREE // (MOST_OF_FREE + 1)
-"""So many seats one namespace takes."""
+"""So many slots one namespace takes."""
 
 
 class Asked:
-    """Requests for seats, each a process of the clock; those that got one, in that order."""
+    """Requests for slots, each a process of the clock; those that got one, in that order."""
 
     def __init__(self, clock: SimulatedClock) -> None:
         self.clock = clock
-        self.seats = Seats(clock)
+        self.slots = Slots(clock)
         self.admitted: list[str] = []
         self.refused: list[str] = []
         self._ends: dict[str, Signal] = {}
@@ -32,9 +32,9 @@ class Asked:
 
         def body() -> None:
             namespace, at = name.partition("/")[0], NOW + timedelta(seconds=since)
-            with self.seats.seat(namespace, at, comes_last=comes_last) as has_seat:
-                (self.admitted if has_seat else self.refused).append(name)
-                if has_seat:
+            with self.slots.slot(namespace, at, comes_last=comes_last) as has_slot:
+                (self.admitted if has_slot else self.refused).append(name)
+                if has_slot:
                     self.clock.wait(end, timedelta(hours=1))
 
         self.clock.start(body)
@@ -59,7 +59,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
 
 
 def filled(asked: Asked, *, by: str = "tenant") -> list[str]:
-    """All seats that one namespace takes."""
+    """All slots that one namespace takes."""
     names = [f"{by}/{number}" for number in range(ALONE)]
     for name in names:
         asked.ask(name)
@@ -154,18 +154,18 @@ def test_one_that_comes_last_leaves_before_others(asked: Asked) -> None:
 def test_turns_are_as_far_apart_as_decisions_are_seen_to_be(
     asked: Asked, at_once: int, lasting: float, apart: float
 ) -> None:
-    assert asked.seats.turns_apart() == UNMEASURED
+    assert asked.slots.turns_apart() == UNMEASURED
     with ExitStack() as stack:
         for _ in range(at_once - 1):
-            stack.enter_context(asked.seats.seat("shop", NOW))
+            stack.enter_context(asked.slots.slot("shop", NOW))
         for _ in range(300):
-            with asked.seats.seat("shop", NOW):
+            with asked.slots.slot("shop", NOW):
                 asked.pass_time(lasting)
-        assert asked.seats.turns_apart().total_seconds() == pytest.approx(apart, rel=0.01)
+        assert asked.slots.turns_apart().total_seconds() == pytest.approx(apart, rel=0.01)
 
 
 def test_turns_of_a_namespace_are_further_apart_the_more_namespaces_there_are(asked: Asked) -> None:
     for namespace in ("shop", "shop", "tenant"):
         asked.ask(f"{namespace}/0")
     asked.ask("elsewhere/dry", comes_last=True)
-    assert asked.seats.turns_apart() == 2 * UNMEASURED
+    assert asked.slots.turns_apart() == 2 * UNMEASURED
