@@ -7,6 +7,7 @@ from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.interruption import Key
 from evenkeel.ports import Ports, Recorder
 from evenkeel.settings import Mode
+from evenkeel.settings.handover import SEATS
 from evenkeel_cli import observed
 from evenkeel_cli.history import incident
 from evenkeel_cli.history.incident import Incident
@@ -30,7 +31,7 @@ class ReportedSimulation(Simulation):
         labels: CapacityLabels = WELL_KNOWN,
         spot: Container[str] = (),
         reserved: Container[str] = (),
-        seats: int = 0,
+        seats: int = SEATS.usual,
     ) -> None:
         """As Simulation."""
         self.journal = Journal(clock)

@@ -15,6 +15,7 @@ from evenkeel.settings import (
     Mode,
     RestoreSettings,
 )
+from evenkeel.settings.handover import SEATS
 from evenkeel_hosting import functions
 from evenkeel_sandbox.events import HOOK
 from evenkeel_sandbox.simulator.clock import Process, SimulatedClock
@@ -118,7 +119,7 @@ class Application(Wiring):
         labels: CapacityLabels = WELL_KNOWN,
         *,
         stands_in: bool = False,
-        seats: int = 0,
+        seats: int = SEATS.usual,
     ) -> None:
         """Deploy them.
 

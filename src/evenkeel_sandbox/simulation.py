@@ -1,5 +1,6 @@
 """Evenkeel on a simulated cluster, with EC2 that ends instances and an observer outside."""
 
+import uuid
 from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final, Protocol
@@ -14,6 +15,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.notice import Notice
 from evenkeel.ports import Ports, Recorder
 from evenkeel.settings import Mode
+from evenkeel.settings.handover import SEATS
 from evenkeel_hosting import files
 from evenkeel_sandbox.application import CLUSTER_NAME, Application
 from evenkeel_sandbox.ec2 import SimulatedEc2
@@ -26,8 +28,15 @@ from evenkeel_sandbox.simulator.instances import SimulatedInstances
 
 LOOK: Final = timedelta(seconds=1)
 
-SEAT_CLASS: Final = yaml.safe_load(files.manifest("rbac", "seat-class.yaml"))
-"""The PriorityClass that seats need."""
+
+def install_seat_class(cluster: SimulatedCluster) -> None:
+    """Make the PriorityClass that seats need.
+
+    Its uid is no draw of the cluster's: all others are what they are without it.
+    """
+    found = yaml.safe_load(files.manifest("rbac", "seat-class.yaml"))
+    uid = str(uuid.uuid5(uuid.NAMESPACE_DNS, found["metadata"]["name"]))
+    cluster.load({**found, "metadata": {**found["metadata"], "uid": uid}})
 
 
 class Responder(Protocol):
@@ -52,7 +61,7 @@ class Simulation:
         labels: CapacityLabels = WELL_KNOWN,
         spot: Container[str] = (),
         reserved: Container[str] = (),
-        seats: int = 0,
+        seats: int = SEATS.usual,
     ) -> None:
         """Take over a cluster; from now on it is watched, and Evenkeel is there.
 
@@ -121,8 +130,7 @@ class Simulation:
 
     def _deploy(self, ports: Ports) -> Responder:
         """Evenkeel's functions, as they are deployed: ``application``."""
-        if self._seats:
-            self.cluster.apply(SEAT_CLASS)
+        install_seat_class(self.cluster)
         self.application = Application(ports, self.clock, Mode.ACT, self._labels, seats=self._seats)
         return self.application
 

@@ -37,7 +37,7 @@ from evenkeel_runtime.steady_clock import SteadyClock
 from evenkeel_sandbox.application import Environments, Wiring
 from evenkeel_sandbox.observer.health import Look
 from evenkeel_sandbox.observer.workloads import Observer
-from evenkeel_sandbox.simulation import SEAT_CLASS
+from evenkeel_sandbox.simulation import install_seat_class
 from evenkeel_sandbox.simulator.auto_scaling import SimulatedAutoScaling
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
@@ -160,8 +160,7 @@ class Scene:
         """
         self.clock: SimulatedClock = beside.clock if beside else SimulatedClock(NOW)
         self.cluster = SimulatedCluster(self.clock, options)
-        if settings.get("seats"):
-            self.cluster.apply(SEAT_CLASS)
+        install_seat_class(self.cluster)
         self.instances: SimulatedInstances = beside.instances if beside else SimulatedInstances()
         self.observer = Observer(self.clock)
         self.recorder = TimedRecorder(lambda: self.seconds)

@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from evenkeel.model.node import Node
+from evenkeel.settings.handover import SEATS
 from evenkeel_cli import capacity, options
 from evenkeel_cli.command import Command
 from evenkeel_cli.cost.prices import option as prices_option
@@ -73,7 +74,7 @@ LONGEST: Final = timedelta(hours=1)
     "--seats",
     metavar="N",
     type=click.IntRange(0, 1_000),
-    default=0,
+    default=SEATS.usual,
     show_default=True,
     help="How many seats there may be at a time (EVENKEEL_SEATS).",
 )

@@ -17,6 +17,7 @@ from evenkeel.model.node import Node
 from evenkeel.model.notice import NoticeKind
 from evenkeel.model.pool import Pool
 from evenkeel.ports import Ports
+from evenkeel.settings.handover import SEATS
 from evenkeel.settings.shared import CAPACITY_LABELS
 from evenkeel_cli import event_files, events
 from evenkeel_cli.errors import BadInputError
@@ -90,7 +91,7 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     pod_start: Range = (POD_START, POD_START)
     node_start: timedelta = timedelta(seconds=NODE_START)
     labels: CapacityLabels
-    seats: int = 0
+    seats: int = SEATS.usual
 
 
 class Ground(NamedTuple):

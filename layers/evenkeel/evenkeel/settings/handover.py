@@ -41,7 +41,7 @@ SEATS: Final = whole(
     "EVENKEEL_SEATS",
     "How many seats there may be at a time: pods that keep room for the next pods of those that go"
     " before others run. 0: none.",
-    0,
+    20,
     lowest=0,
     highest=1_000,
 )

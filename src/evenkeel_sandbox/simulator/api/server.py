@@ -122,7 +122,8 @@ class ApiServer:
         for owner in owners_of(obj):
             self.store.assume(owner["uid"])
         metadata = dict(obj["metadata"])
-        metadata.setdefault("uid", self._uid())
+        if "uid" not in metadata:
+            metadata["uid"] = self._uid()
         metadata.setdefault("creationTimestamp", stamp(self.now()))
         if kind_of(obj).has_generation:
             metadata.setdefault("generation", 1)

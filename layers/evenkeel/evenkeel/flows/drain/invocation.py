@@ -170,7 +170,7 @@ class HandoverFlow:
             releases_refused=self._memory.refusals(started),
             share=Share(leadership.sharing.division, leadership.sharing.number),
             stops=self._memory.stops,
-            most_seats=0 if leadership.sharing.division.of > 1 else self._settings.seats,
+            most_seats=self._most_seats(leadership),
         )
         is_any = reader.is_any_work(self._cluster, view)
         # The holder of a share waits for a doomed node, or a released pod.
@@ -184,6 +184,11 @@ class HandoverFlow:
             return Outcome("LeftToFunctions", STANDING_BY, needs_no_wake_up=True)
         leadership.notes.lost_pools.nodes = view.nodes
         return self._take(leadership) or self._hold(session, leadership, view, started, left)
+
+    def _most_seats(self, leadership: Leadership) -> int:
+        """None where a storm is divided, and none for a command, which sweeps nothing after it."""
+        may_not = leadership.sharing.division.of > 1 or self._settings.stands_in
+        return 0 if may_not else self._settings.seats
 
     def _look(self, leadership: Leadership) -> Outcome | None:
         """Look at the Lease; an Outcome if another holds it, and None also if it may not be read.

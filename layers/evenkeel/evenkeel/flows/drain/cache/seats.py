@@ -64,6 +64,7 @@ class Seats:
 
     def ask(self, key: str, uids: Iterable[str], *, is_short: bool) -> None:
         """A controller's plan makes seats for these pods now; ``is_short``: it would for more."""
+        is_short &= self.most > 0
         before, now = self._asked.pop(key, frozenset[str]()), frozenset(uids)
         if now:
             self._asked[key] = now
@@ -74,10 +75,12 @@ class Seats:
         if before - now - self._seats.keys():
             self._room_is_left(but=key)
 
-    def refuse(self) -> None:
-        """One was refused: none is tried any more."""
-        self.most = 0
+    def refuse(self) -> bool:
+        """One was refused: none is tried any more. Whether it is the first that was."""
+        is_first, self.most = self.most > 0, 0
+        self._short.clear()
         self._queue.add(list(self._asked), urgent=True)
+        return is_first
 
     def update(self, seat: Pod) -> None:
         """A seat is so."""

@@ -282,8 +282,7 @@ class Writer:
         beyond = self._backoff.in_vain(sent.uid, _lane(decision), type(error)) - tries
         is_news = beyond == 0
         if decision.verb is Verb.SEAT:
-            self._view.seats.refuse()
-            is_news = True
+            is_news = self._view.seats.refuse()
         if release is not None and (beyond >= 0 or in_part):
             key = f"{decision.subject.namespace}/{release.controller_uid}"
             is_news = self._view.refuse_releases(key, str(error), self._clock.now())
