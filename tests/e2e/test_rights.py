@@ -270,8 +270,6 @@ def test_functions_may_do_what_they_do_and_no_more(story: Story) -> None:
 
     assert site.is_settled("web", 1, "other")
     assert site.is_settled("api", 3, "other")
-    assert site.witness.lowest("web") == 1
-    assert site.witness.lowest("api") == 3
     doomed = site.node_name("doomed")
     told = site.control_plane.items(
         "v1", "Event", "default", f"fieldSelector=involvedObject.name%3D{doomed}"

@@ -16,7 +16,7 @@ from tests.kit.certificates import Authority
 from tests.kit.reviews import TOKEN
 
 FUNCTIONS = ("interruption", "handover")
-TIMEOUT = 60
+TIMEOUT = 240
 
 MEASURE = """
 import json, sys, time

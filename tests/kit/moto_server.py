@@ -24,7 +24,7 @@ CREDENTIALS: Final = {
     "AWS_REGION": REGION,
     "AWS_DEFAULT_REGION": REGION,
 }
-STARTING: Final = 30.0
+STARTING: Final = 120.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-STARTING = 60.0
+STARTING = 240.0
 STOPPING = 15.0
 
 

@@ -22,7 +22,7 @@ from tests.stack.deployed.ministack import REGION, Ministack
 USER = "installer"
 DOCTOR = "doctor"
 """Who runs that command, with the rights that docs/troubleshoot.md names."""
-LONGEST = 60.0
+LONGEST = 300.0
 OF_A_CONNECTION = {"connection", "content-length", "expect", "transfer-encoding"}
 """Headers that are not handed on."""
 

@@ -40,7 +40,7 @@ def test_sam_and_cfn_lint_have_nothing_to_say_in_any_kind_of_region() -> None:
         env={"PATH": "/usr/bin:/bin", "HOME": str(Path.home())},
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
@@ -125,7 +125,7 @@ def test_two_builds_of_the_same_sources_are_the_same_wherever_they_lie(tmp_path:
         copy(ROOT / source, here / source)
     shutil.copytree(here, elsewhere)
     builds = [subprocess.Popen(made_in(checkout)) for checkout in (here, elsewhere)]
-    assert [build.wait(180) for build in builds] == [0, 0]
+    assert [build.wait(600) for build in builds] == [0, 0]
     one, other = (digest(checkout / "out" / "python") for checkout in (here, elsewhere))
     assert one == other
 

@@ -33,6 +33,7 @@ def test_a_deployed_function_finds_no_package_that_its_layer_lacks(stack: Deploy
     client.create_function(
         FunctionName="without-layer",
         Runtime="python3.13",
+        Timeout=60,
         Handler="app.handler",
         Role=stack.outputs["RestoreRoleArn"],
         Code={"ZipFile": code.getvalue()},

@@ -29,4 +29,4 @@ def installed(folder: Path) -> Path:
 
 
 def _run(*command: str | Path) -> None:
-    subprocess.run(command, check=True, cwd=ROOT, timeout=300)
+    subprocess.run(command, check=True, cwd=ROOT, timeout=600)
