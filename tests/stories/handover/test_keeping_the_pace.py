@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from evenkeel.model import names
 from evenkeel.model.request import Delete
 from tests.kit.manifests import NO_SURGE, Manifest, budget, deployment, on_node, stateful_set
 from tests.kit.others import mutate_pods
@@ -20,8 +21,13 @@ def ready_after(seconds: int, **more: Any) -> Manifest:
 
 
 def deleted(scene: Scene) -> list[str]:
-    """The pods that were deleted over a budget."""
-    return [sent.name for sent in scene.written() if isinstance(sent.write, Delete)]
+    """The pods that were deleted over a budget: a seat's deletion is none."""
+    writes = (sent.write for sent in scene.written())
+    return [
+        each.name
+        for each in writes
+        if isinstance(each, Delete) and each.namespace != names.SYSTEM_NAMESPACE
+    ]
 
 
 @pytest.mark.parametrize(
