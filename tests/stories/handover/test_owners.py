@@ -17,12 +17,19 @@ from tests.kit import builders
 from tests.kit.asking import asks
 from tests.kit.manifests import NO_SURGE, Manifest, deployment, resource
 from tests.kit.scene import Scene
+from tests.stories.handover.conftest import MakeScene
 
 NEVER: dict[str, Any] = {"metadata": {"annotations": {"evenkeel.dev/handover": "never"}}}
 """A change of a Deployment: never two of its pods at once from now on."""
 
 MISSING_TWO: dict[str, Any] = {"spec": {"strategy": {"rollingUpdate": {"maxUnavailable": 2}}}}
 """A change of a Deployment: two of its pods may be missing."""
+
+
+@pytest.fixture
+def scene(make_scene: MakeScene) -> Scene:
+    """Without seats: these stories are of turns, and not of what turns wait for."""
+    return make_scene(seats=0)
 
 
 def test_an_owner_who_forbids_two_at_once_meanwhile_is_obeyed(scene: Scene) -> None:

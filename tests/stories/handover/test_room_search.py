@@ -88,7 +88,7 @@ def test_a_warning_does_not_ask(scene: Scene, why: str) -> None:
 
     scene.interrupt("s1").run(until=60)
 
-    assert scene.story("db-0").order()[0] == "evict StatefulSet"
+    assert scene.story("db-0").order()[0] == "seat SeatWanted"
     assert not any(is_list_of_nodes(request) for _, request in scene.requests)
 
 

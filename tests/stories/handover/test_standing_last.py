@@ -7,9 +7,16 @@ import pytest
 from evenkeel.model import names
 from tests.kit.manifests import Manifest, budget, deployment, stateful_set
 from tests.kit.scene import Scene
+from tests.stories.handover.conftest import MakeScene
 
 LATE: dict[str, Any] = {"annotations": {"evenkeel.test/ready-after": "20s"}}
 """What a pod template says whose pods need 20 s to get Ready."""
+
+
+@pytest.fixture
+def scene(make_scene: MakeScene) -> Scene:
+    """Without seats: these stories are of turns, and not of what turns wait for."""
+    return make_scene(seats=0)
 
 
 def begin(scene: Scene, *manifests: Manifest, node_at: float) -> list[str]:

@@ -1,11 +1,20 @@
 """StatefulSets: each ordinal exists once, so each goes before it comes."""
 
+import pytest
+
 from evenkeel.errors import UnavailableError
 from evenkeel.model.controllers.stateful_set import StatefulSet
 from evenkeel.model.pod import Pod
 from evenkeel.model.request import Get, List, Request
 from tests.kit.manifests import Manifest, stateful_set
 from tests.kit.scene import Scene
+from tests.stories.handover.conftest import MakeScene
+
+
+@pytest.fixture
+def scene(make_scene: MakeScene) -> Scene:
+    """Without seats: these stories are of turns, and not of what turns wait for."""
+    return make_scene(seats=0)
 
 
 def spread(scene: Scene, replicas: int, *more: Manifest) -> list[str]:

@@ -15,6 +15,7 @@ from tests.kit.manifests import (
     stateful_set,
 )
 from tests.kit.scene import Scene
+from tests.stories.handover.conftest import MakeScene
 
 STUCK = deployment("stuck", pod=on_node("s1"))
 """It finds no other place, and is watched for up to its last moment."""
@@ -82,10 +83,11 @@ def test_a_node_is_read_again_for_such_pods_alone(
 
 
 def test_what_finds_no_room_among_the_watches_is_read_with_its_node(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
+    make_scene: MakeScene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """There is one, and it selects by template hash."""
     monkeypatch.setattr(watches, "MOST", 1)
+    scene = make_scene(seats=0)
     annotations = ENDING["annotations"]
     scene.given(
         STUCK, stateful_set("db", 2), job("sums", pod={"annotations": annotations}), spare="o1"

@@ -116,12 +116,13 @@ def test_something_else_than_a_queue_is_told_so(scene: Scene) -> None:
         scene._handover()(event, None)
 
 
-def test_nothing_doomed_costs_four_reads_a_minute_and_a_note_on_the_lease(scene: Scene) -> None:
+def test_nothing_doomed_costs_six_reads_a_minute_and_a_note_on_the_lease(scene: Scene) -> None:
     scene.given(SYSTEM)
 
     scene.run(until=100)
 
-    at_30, at_90 = [Get, List, List, Get, Patch, Create], [Get, List, List, Get, Patch]
+    reads = [Get, *[List] * 4, Get]
+    at_30, at_90 = [*reads, Patch, Create], [*reads, Patch]
     assert [type(request) for _, request in scene.requests] == [*at_30, *at_90]
     assert scene.written() == []
 

@@ -20,6 +20,13 @@ from tests.kit.manifests import (
     volume,
 )
 from tests.kit.scene import Scene
+from tests.stories.handover.conftest import MakeScene
+
+
+@pytest.fixture
+def scene(make_scene: MakeScene) -> Scene:
+    """Without seats: these stories are of turns, and not of what turns wait for."""
+    return make_scene(seats=0)
 
 
 @pytest.mark.parametrize(
