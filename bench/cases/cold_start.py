@@ -1,11 +1,9 @@
 """Cold starts.
 
-How long the functions take from nothing to ready for their first event, out of the built layer.
-Each start is a process of its own, of a bare interpreter that finds the layer, the function's
-folder and the standard library: the import of the function's module and the assembly of its
-handler with settings, TLS and telemetry. In turn with it the bare imports of what the functions
-need of others, and the first clients of EC2 and SQS, which a notice pays for later. 20 starts
-each; the times are medians.
+How long the functions take from nothing to ready for their first event, out of the built layer:
+the import of the function's module and the assembly of its handler, each time in a process of its
+own. In turn with it the bare imports of what the functions need of others, and the first clients
+of EC2 and SQS, which a notice pays for later. 20 starts each; the times are medians.
 """
 
 import subprocess

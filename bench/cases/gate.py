@@ -26,10 +26,9 @@ from tests.e2e.placement.webhook import COMMAND
 from tests.kit.control_plane import ControlPlane
 
 NOTES: Final = """\
-- No mark is set for the times: a whole control plane has the same two cores. An eviction that is
-  decided about has its pod read, then its workload, then the pods that count, and a release is one
-  write more, and each of these waits for a processor. One that is known to wait for room in the
-  window has nothing of it read.
+- An eviction that is decided about has its pod read, then its workload, then the pods that count,
+  and a release is one write more. One that is known to wait for room in the window has nothing of
+  it read.
 """
 SIZES: Final = ("50 a second",)
 RATE, SECONDS = 50.0, 20

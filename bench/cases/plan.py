@@ -1,9 +1,7 @@
 """Restore's plan for a large cluster.
 
-What restore takes to plan for a made-up cluster of 5,000 nodes and 150,000 pods, and for a tenth
-of it: `evenkeel restore`, which reads everything, plans, and does not write. The API server is
-another process, which holds the objects and adds to each pod what makes it as large as a real
-one.
+What `evenkeel restore` takes to read a made-up cluster of 5,000 nodes and 150,000 pods, and a
+tenth of it, and to plan. The API server is another process, whose pods are as large as real ones.
 """
 
 import json

@@ -21,8 +21,7 @@ from evenkeel_sandbox.storms.shapes import OnePool
 
 NOTES: Final = """\
 - A pod takes more inside the functions than in a storm that takes all nodes at once (growth,
-  above): the notices come over 180 s, and each changes what is planned for the pods of those
-  before it.
+  above): the notices come over 180 s, and each changes what is planned.
 """
 NODES, PODS = 200, 6_000
 SIZES: Final = ("8 storms", "50 storms")

@@ -21,17 +21,14 @@ from bench.lab.storm import prepared
 NOTES: Final = """\
 - *Fill* is how long the same cluster takes to make the pods Ready from nothing.
 - *Too late* is a pod that was evicted or deleted less than 30 s, its grace period, before its
-  node's end. It went before that end, with less time than it asked for.
+  node's end.
 - *Overlap* is how long old pods ran beside their replacements: in each workload, from when the
   k-th replacement was Ready until the k-th old pod was evicted or deleted.
-- *Requests* are Evenkeel's own requests to the API server. *GETs* are without those for the
-  pause.
+- *Requests* are Evenkeel's own. *GETs* are without those for the pause.
 - A *deletion* cordons the nodes and deletes their pods as fast as the API server takes it.
-  *drain* is `kubectl drain` for all nodes at the same time, *gated* the same behind the eviction
-  gate.
+  *drain* is `kubectl drain` of all nodes at once, *gated* the same behind the eviction gate.
 - A *prototype* of a hundred lines takes pods out of their ReplicaSets and evicts those that are
-  replaced, on one CPU's quota, too. It is what is possible beside the same control plane: it knows
-  no budget, no rollout and no other controller, and nothing takes over where it ends.
+  replaced. It knows no budget, no rollout and no other controller.
 - In **D** pods that cannot be replaced in time go at their last moment, evenly over the workloads
   ([decision 12](decisions/0012-the-last-round-is-even.md)).
 """

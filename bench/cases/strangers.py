@@ -1,9 +1,8 @@
 """What the account's other instances take.
 
-Events of instances that end and are no node, which in an account with CI, batch jobs or EMR are
-nearly all of the notice queue. The function `interruption` gets 10,000 of them, *one by one* as
-they come in a steady stream, and *ten at a time* as they come when a fleet ends. EC2 and the API
-server are another process, which answers at once, so the times lack what EC2 takes to answer.
+Events of instances that end and are no node. The function `interruption` gets 10,000 of them, *one
+by one* as they come in a steady stream, and *ten at a time* as they come when a fleet ends. EC2
+and the API server are another process, which answers at once, so the times lack what EC2 takes.
 """
 
 import contextlib

@@ -22,10 +22,7 @@ from bench.lab.worker import Watched
 from tests.e2e.placement.webhook import on_demand
 from tests.kit.control_plane import ControlPlane
 
-NOTES: Final = """\
-- No mark is set for the times: a whole control plane has the same two cores, and a review waits
-  for them longer than it works ([decision 6](decisions/0006-a-lease-per-place-of-a-floor.md)).
-"""
+NOTES: Final = ""
 SIZES: Final = ("paced", "burst")
 RATE, SECONDS = 20.0, 10
 BURST: Final = 500
