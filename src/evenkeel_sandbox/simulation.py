@@ -29,14 +29,18 @@ from evenkeel_sandbox.simulator.instances import SimulatedInstances
 LOOK: Final = timedelta(seconds=1)
 
 
+SEAT_CLASS: Final = yaml.safe_load(files.manifest("rbac", "seat-class.yaml"))
+"""The PriorityClass that seats need."""
+
+
 def install_seat_class(cluster: SimulatedCluster) -> None:
     """Make the PriorityClass that seats need.
 
     Its uid is no draw of the cluster's: all others are what they are without it.
     """
-    found = yaml.safe_load(files.manifest("rbac", "seat-class.yaml"))
-    uid = str(uuid.uuid5(uuid.NAMESPACE_DNS, found["metadata"]["name"]))
-    cluster.load({**found, "metadata": {**found["metadata"], "uid": uid}})
+    metadata = SEAT_CLASS["metadata"]
+    uid = str(uuid.uuid5(uuid.NAMESPACE_DNS, metadata["name"]))
+    cluster.load({**SEAT_CLASS, "metadata": {**metadata, "uid": uid}})
 
 
 class Responder(Protocol):

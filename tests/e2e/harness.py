@@ -10,6 +10,7 @@ from typing import Any, Self
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.model import names
 from evenkeel_sandbox.observer.following import is_released
+from evenkeel_sandbox.simulation import SEAT_CLASS
 from evenkeel_sandbox.simulator.api.objects import Obj, is_ready, node_of
 from evenkeel_sandbox.simulator.instances import SimulatedInstances
 from tests.e2e.application import CLUSTER_NAME, Evenkeel
@@ -55,6 +56,7 @@ class Site:
         """
         _wait_for_a_clean_cluster(control_plane)
         _take_away_notes(control_plane)
+        control_plane.apply(SEAT_CLASS)
         with Witness(control_plane, namespace, SystemClock()) as witness:
             site = cls(control_plane, namespace, witness)
             try:

@@ -108,7 +108,7 @@ def gone_from(scene: Scene, pods: int, **spec: Any) -> Counter[tuple[str, str]]:
     )
     DatabaseOperator(scene.cluster, "db", pods, **spec)
     scene.settle(20)
-    scene.given(on="")
+    scene.given(on="", spare="o1")
     scene.interrupt("s1").run(until=118)
     gone = [sent for sent in scene.written() if is_eviction(sent) and sent.name.startswith("db-")]
     return Counter((sent.name, when(sent.at)) for sent in gone)
