@@ -29,9 +29,11 @@ from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.controllers.stateful_set import StatefulSet
 from evenkeel.model.floor import MAJORITY
 from evenkeel.model.gang import LABELS, SET_NAME
+from evenkeel.model.lifecycle import SECONDS
 from evenkeel.model.meta import Resource
 from evenkeel.model.notes import VERSION
 from evenkeel.model.ordinal import MOST_DIGITS
+from evenkeel.model.pod import DEFAULT_GRACE_SECONDS
 from evenkeel_cli.manifests import Manifest
 
 API: Final = "admissionregistration.k8s.io/v1"
@@ -68,10 +70,11 @@ def policy(
                 }
             ]
         },
-        "matchConditions": _named(_conditions(labels)),
+        "matchConditions": _named(_conditions()),
         "variables": _named({**_variables(labels, kinds), **_additions(labels)}),
         "mutations": [
-            {"patchType": "JSONPatch", "jsonPatch": {"expression": _patch()}},
+            {"patchType": "JSONPatch", "jsonPatch": {"expression": each}}
+            for each in (_patch(), _sleep())
         ],
     }
     return (
@@ -102,8 +105,8 @@ def _namespaces(*, all_namespaces: bool) -> dict[str, Any]:
     return {**labelled, "matchExpressions": [others]}
 
 
-def _conditions(labels: CapacityLabels) -> Mapping[str, str]:
-    """What has to hold of a pod that is placed at all: see ``left_by_itself``."""
+def _conditions() -> Mapping[str, str]:
+    """What has to hold of a pod that is changed at all: see ``left_by_itself``."""
     owner = "object.metadata.?ownerReferences.orValue([])"
     return {
         "has-no-node": "object.spec.?nodeName.orValue('') == ''",
@@ -111,20 +114,13 @@ def _conditions(labels: CapacityLabels) -> Mapping[str, str]:
         "is-of-no-node-or-daemon-set": (
             f"!{owner}.exists(o, o.?controller.orValue(false) && o.kind in ['Node', 'DaemonSet'])"
         ),
-        "is-not-of-fargate": (
-            f"object.spec.?schedulerName.orValue('') != {_cel(names.FARGATE_SCHEDULER)}"
-        ),
-        "is-not-placed-by-its-template": (
-            "!object.spec.?topologySpreadConstraints.orValue([]).exists(s,"
-            f" s.whenUnsatisfiable == {_cel(DO_NOT_SCHEDULE)} && s.topologyKey in"
-            f" {_cel(labels.keys)})"
-        ),
     }
 
 
 def _variables(labels: CapacityLabels, kinds: Iterable[Resource]) -> Mapping[str, str]:
     """What the patch goes by, in this order; each is evaluated once, and only if it is needed."""
     on_demand, key = _cel(Capacity.ON_DEMAND), _cel(names.ON_DEMAND)
+    sleep = _cel(names.PRE_STOP_SLEEP)
     return {
         # Who made it.
         "owner": """\
@@ -191,6 +187,12 @@ def _variables(labels: CapacityLabels, kinds: Iterable[Resource]) -> Mapping[str
                 .map(c, c.values[0]) + [''])
                 .map(each, each[0]).distinct()]
                 .exists(nodes, size(nodes) == 1 && nodes[0] != '')""",
+        # Whether its template places it, or a scheduler that does not go by node affinity.
+        "isElsewhere": f"""\
+            object.spec.?schedulerName.orValue('') == {_cel(names.FARGATE_SCHEDULER)} ||
+            object.spec.?topologySpreadConstraints.orValue([]).exists(s,
+                s.whenUnsatisfiable == {_cel(DO_NOT_SCHEDULE)} &&
+                s.topologyKey in variables.keys)""",
         # Where it goes: 'on-demand', 'spot', or '' if it is left as it is.
         "wanted": f"""\
             variables.kind == '' ? (
@@ -201,7 +203,7 @@ def _variables(labels: CapacityLabels, kinds: Iterable[Resource]) -> Mapping[str
                 variables.isInFloor : size(variables.said) > 0 && !variables.isNone) ?
                 {on_demand} : 'spot'""",
         "capacity": f"""\
-            !variables.mayBeSpot || !variables.mayBeOnDemand ? '' :
+            variables.isElsewhere || !variables.mayBeSpot || !variables.mayBeOnDemand ? '' :
             variables.isAsked || variables.isForAll || variables.inGang ||
             object.spec.?schedulerName.orValue('') in {_cel(sorted(BY_AFFINITY))} ?
                 variables.wanted : ''""",
@@ -213,6 +215,14 @@ def _variables(labels: CapacityLabels, kinds: Iterable[Resource]) -> Mapping[str
                 '","preferred":true}}' : '"}}')""",
         "isAgain": f"""\
             object.metadata.?annotations[?{_cel(names.PLACED)}].orValue('') == variables.note""",
+        # How many seconds its containers sleep before their SIGTERM.
+        "sleep": f"""\
+            [([?object.metadata.?annotations[?{sleep}],
+                ?namespaceObject.metadata.?annotations[?{sleep}]]
+                .filter(said, said.matches({_cel(SECONDS)}))
+                .map(said, int(said.split('s')[0])) + [0])[0],
+             object.spec.?terminationGracePeriodSeconds.orValue({DEFAULT_GRACE_SECONDS}) / 2]
+                .min()""",
     }
 
 
@@ -350,6 +360,19 @@ def _soft() -> str:
                     [JSONPatch{{op: 'add', value: {_cel(IGNORE)},
                         path: '/spec/topologySpreadConstraints/' + string(i) +
                             '/nodeAffinityPolicy'}}]).flatten())"""
+
+
+def _sleep() -> str:
+    """Has containers sleep before their SIGTERM: see ``sleep_operations``."""
+    hook = "{'sleep': {'seconds': variables.sleep}}"
+    return dedent(f"""\
+        variables.sleep <= 0 ? [] :
+            object.spec.containers.transformList(i, c, c.?lifecycle.?preStop.hasValue() ? [] :
+                has(c.lifecycle) ?
+                    [JSONPatch{{op: 'add', value: {hook},
+                        path: '/spec/containers/' + string(i) + '/lifecycle/preStop'}}] :
+                    [JSONPatch{{op: 'add', value: {{'preStop': {hook}}},
+                        path: '/spec/containers/' + string(i) + '/lifecycle'}}]).flatten()""")
 
 
 def _made(is_there: str, path: str) -> str:

@@ -35,6 +35,10 @@ FLOORS = ("", "none", "all", "majority", "0", "2", "7", "0%", "30%", "50%", "67%
 SPOILT = ("half", "101%", " 2 ", "-1", "1.5", "1000000")
 DEFAULTS = "the default is required"
 OF_NAMESPACES = ("", "none", "all", "majority", "40%", "half", DEFAULTS)
+SLEEPS = ("5s", "0s", "9999s", "soon", "5", None)
+"""What pods and namespaces say of sleeps."""
+
+HOOK = {"exec": {"command": ["true"]}}
 KINDS = ("ReplicaSet", "StatefulSet", "Job", "RayCluster", "")
 BY_KUBERNETES = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 """Keys of the tolerations that the API server itself gives each pod."""
@@ -155,11 +159,13 @@ def policed(
     """Managed namespaces with the floors of ``OF_NAMESPACES``, whose pods the policy places."""
     folder: Path = tmp_path_factory.mktemp("policy")
     with control_plane.namespace() as name, opened(control_plane, name, folder) as ground:
-        for number, floor in enumerate(OF_NAMESPACES):
-            space, marks = f"{name}-{number}", {names.MANAGED: names.TRUE}
-            notes = noted(floor)
+        spaces = {f"{name}-{number}": noted(each) for number, each in enumerate(OF_NAMESPACES)}
+        for number, said in enumerate(SLEEPS):
+            notes = {} if said is None else {names.PRE_STOP_SLEEP: said}
+            spaces[f"{name}-sleeps-{number}"] = notes
+        for space, notes in spaces.items():
             control_plane.apply(
-                resource("Namespace", space, labels=marks, notes=notes),
+                resource("Namespace", space, labels={names.MANAGED: names.TRUE}, notes=notes),
                 resource("ServiceAccount", "default", space),
             )
         ground.police(known)
@@ -201,6 +207,55 @@ def test_the_policy_places_an_ordinal_as_the_webhook_does(
 ) -> None:
     of_pod: Any = {"kind": "StatefulSet", "floor": floor, "ordinal": ordinal}
     agree(policed, known, "", its_labels={}, spec={}, **of_pod)
+
+
+@EXAMPLES
+@given(
+    own=st.sampled_from(SLEEPS),
+    of_namespace=st.sampled_from(SLEEPS),
+    grace=st.sampled_from([None, 0, 1, 2, 9, 30]),
+    hooks=st.lists(
+        st.sampled_from(
+            [None, {}, {"postStart": HOOK}, {"preStop": HOOK}, {"preStop": HOOK, "postStart": HOOK}]
+        ),
+        min_size=1,
+        max_size=3,
+    ),
+    spec=st.sampled_from(
+        [
+            {},
+            {"nodeSelector": {KEYS[0]: "spot"}},
+            {"schedulerName": names.FARGATE_SCHEDULER},
+            {"nodeName": "n1"},
+        ]
+    ),
+)
+def test_the_policy_has_containers_sleep_as_the_webhook_does(
+    policed: Ground,
+    known: CapacityLabels,
+    own: str | None,
+    of_namespace: str | None,
+    grace: int | None,
+    hooks: list[Manifest | None],
+    spec: Manifest,
+) -> None:
+    scene = Placement(capacity_labels=known)
+    notes = {} if of_namespace is None else {names.PRE_STOP_SLEEP: of_namespace}
+    scene.cluster.apply(
+        resource("Namespace", NAMESPACE, labels={names.MANAGED: names.TRUE}, notes=notes)
+    )
+    space = f"{policed.namespace}-sleeps-{SLEEPS.index(of_namespace)}"
+    asked = pod(scene.replica_set(4), annotations={}, **spec)
+    if own is not None:
+        asked["metadata"]["annotations"][names.PRE_STOP_SLEEP] = own
+    if grace is not None:
+        asked["spec"]["terminationGracePeriodSeconds"] = grace
+    asked["spec"]["containers"] = [
+        {"name": f"c{number}", "image": "main"} | ({} if hook is None else {"lifecycle": hook})
+        for number, hook in enumerate(hooks)
+    ]
+    by_policy = dry_run(policed, asked, space)
+    assert seen(by_policy) == seen(apply_patch(asked, scene.ask(asked)))
 
 
 def agree(ground: Ground, labels: CapacityLabels, of_namespace: str, **of_pod: Any) -> None:
@@ -274,4 +329,5 @@ def seen(pod: Manifest) -> Manifest:
         "annotations": notes,
         "affinity": spec.get("affinity") or {},
         "tolerations": [each for each in borne if each.get("key") not in BY_KUBERNETES],
+        "lifecycles": [each.get("lifecycle") or {} for each in spec["containers"]],
     }

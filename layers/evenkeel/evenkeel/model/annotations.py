@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from evenkeel.model import floor, names, pool
+from evenkeel.model import floor, lifecycle, names, pool
 from evenkeel.model.floor import Floor
 from evenkeel.model.pool import AtMost
 from evenkeel.model.times import go_duration
@@ -169,6 +169,17 @@ SETTLE: Final[OwnersEntry[timedelta]] = OwnersEntry(
     " does, and none without a Service.",
 )
 
+PRE_STOP_SLEEP: Final[OwnersEntry[timedelta]] = OwnersEntry(
+    key=names.PRE_STOP_SLEEP,
+    on=("Pod", "Namespace"),
+    forms="5s or another number of seconds",
+    read=lifecycle.read,
+    meaning="How long each container sleeps between the pod's eviction, or deletion, and its"
+    " SIGTERM: what sends the pod requests stops meanwhile. Placement adds it to new pods as a"
+    " preStop hook, to containers without one, and at most half of the grace period. That of a"
+    " namespace counts for pods without one. By default none is added.",
+)
+
 NODE_ENDS_AT: Final = OwnersEntry(
     key=names.NODE_ENDS_AT,
     on=("Pod",),
@@ -233,6 +244,7 @@ OWNERS: Final[tuple[AnyEntry, ...]] = (
     AT_DEADLINE,
     GRACE_PERIOD,
     SETTLE,
+    PRE_STOP_SLEEP,
     NODE_ENDS_AT,
     GANG,
     GANG_AT_NOTICE,

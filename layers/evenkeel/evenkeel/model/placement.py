@@ -15,6 +15,7 @@ from evenkeel.model import names
 from evenkeel.model.affinity import NewPodSpec
 from evenkeel.model.capacity import Capacity
 from evenkeel.model.cluster_objects import Lease, LeaseSpec
+from evenkeel.model.lifecycle import Lifecycle
 from evenkeel.model.meta import ApiStruct, KubernetesObject, Metadata, OwnerReference, Reference
 from evenkeel.model.notes import VERSION, Note
 from evenkeel.model.times import is_sound, to_micro_time
@@ -93,11 +94,24 @@ class NewPodMetadata(ApiStruct, frozen=True, kw_only=True):
     owner_references: tuple[OwnerReference, ...] | None = None
 
 
+class NewContainer(ApiStruct, frozen=True, kw_only=True):
+    """The part of a new pod's container that placement reads."""
+
+    lifecycle: Lifecycle | None = None
+
+
+class NewPodsSpec(NewPodSpec, frozen=True, kw_only=True):
+    """The same of a pod that is being made, and how it will stop."""
+
+    containers: tuple[NewContainer, ...] | None = None
+    termination_grace_period_seconds: int | None = None
+
+
 class NewPod(ApiStruct, frozen=True, kw_only=True):
     """A pod that is being made."""
 
     metadata: NewPodMetadata = NewPodMetadata()
-    spec: NewPodSpec = NewPodSpec()
+    spec: NewPodsSpec = NewPodsSpec()
 
     @property
     def controller(self) -> OwnerReference | None:

@@ -15,6 +15,7 @@ from evenkeel.model.affinity import (
     only_node,
 )
 from evenkeel.model.deployments import DEPLOYMENTS
+from evenkeel.model.lifecycle import Lifecycle
 from evenkeel.model.meta import (
     ApiStruct,
     Condition,
@@ -53,6 +54,7 @@ class Container(ApiStruct, frozen=True, kw_only=True):
 
     resources: ResourceRequirements = ResourceRequirements()
     restart_policy: str = ""
+    lifecycle: Lifecycle | None = None
 
 
 class ClaimSource(ApiStruct, frozen=True, kw_only=True):
@@ -248,9 +250,15 @@ class Pod(KubernetesObject, frozen=True, kw_only=True):
 
     @cached_property
     def grace(self) -> timedelta:
-        """How long its containers get between SIGTERM and SIGKILL."""
+        """How long its containers get to stop, their preStop hooks included, until SIGKILL."""
         seconds = self.spec.termination_grace_period_seconds
         return span(DEFAULT_GRACE_SECONDS if seconds is None else seconds)
+
+    @property
+    def sleeps(self) -> timedelta:
+        """How long one of its containers sleeps before its SIGTERM, out of that time."""
+        hooks = (each.lifecycle.sleeps for each in self.spec.containers if each.lifecycle)
+        return max(hooks, default=timedelta())
 
     @property
     def finished(self) -> bool:

@@ -5,13 +5,16 @@ from datetime import datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from evenkeel.decisions.drain.deadlines import (
     Deadline,
     node_deadline,
     released_deadline,
 )
+from evenkeel.model.lifecycle import Handler, Lifecycle, SleepAction
 from evenkeel.model.notice import NodeNotice, NoticeKind
+from evenkeel.model.pod import Container
 from evenkeel.model.release import ReleaseReason
 from tests.kit import builders
 from tests.kit.builders import NOW, seconds
@@ -48,6 +51,22 @@ def test_a_pod_that_nothing_replaces_gets_all_of_it(grace: int, needed: int) -> 
 def test_no_grace_period_is_so_long_that_there_is_no_such_time(grace: int) -> None:
     pod = builders.pod(grace=grace)
     assert Deadline(NOW, forced=True).evict_by(pod, is_replaced=False) < NOW
+
+
+@pytest.mark.parametrize(
+    ("stops_in", "sleeps", "needed"),
+    [(None, 0, 6), (2, 0, 6), (12, 0, 13), (None, 7, 13), (9, 7, 10), (None, 40, 31), (60, 0, 31)],
+)
+def test_a_pod_that_stands_last_gets_what_its_workload_needs_to_stop_or_a_few_seconds_from_sigterm(
+    stops_in: int | None, sleeps: int, needed: int
+) -> None:
+    hook = Lifecycle(pre_stop=Handler(sleep=SleepAction(seconds=sleeps)))
+    others = (Container(), Container(lifecycle=Lifecycle()))
+    pod = builders.pod(grace=30)
+    spec = structs.replace(pod.spec, containers=(*others, Container(lifecycle=hook)))
+    pod = structs.replace(pod, spec=spec)
+    seen = None if stops_in is None else seconds(stops_in)
+    assert Deadline(NOW, forced=True).latest(pod, seen) == NOW - seconds(needed)
 
 
 @given(grace=st.integers(-(2**31), 2**31))

@@ -60,8 +60,9 @@ class Deadline(msgspec.Struct, frozen=True):
         """The eviction deadline of a pod that stands last: what it needs to stop fits, no more.
 
         ``stops_in``: the longest that one of its workload's pods was seen to take; None: none was.
+        Then it is a few seconds from its SIGTERM.
         """
-        needed = max(stops_in or A_FEW_SECONDS, A_FEW_SECONDS)
+        needed = max(stops_in or A_FEW_SECONDS + pod.sleeps, A_FEW_SECONDS)
         return max(self.evict_by(pod), self.at - needed - EVICTION_OVERHEAD)
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from evenkeel.decisions.floor.source import noted
 from evenkeel.decisions.placement.patch import KeptOff, placement_patch
+from evenkeel.decisions.placement.pre_stop import sleep_operations
 from evenkeel.decisions.placement.scope import (
     controller_kind,
     left_by_itself,
@@ -24,6 +25,7 @@ from evenkeel.flows.placement.reading import OwnerGoneError, PlacementInput, Pla
 from evenkeel.model import names
 from evenkeel.model.admission import AdmissionRequest
 from evenkeel.model.capacity import Capacity
+from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.controllers.controller import Controller
 from evenkeel.model.controllers.replica_set import ReplicaSet
 from evenkeel.model.decision import Decision, Verb
@@ -95,12 +97,16 @@ class PlacementFlow:
         again = Placed.of(pod)
         if self._acts and again is not None and again.is_of_this_admission(self._clock.now()):
             scales_in = controller_kind(pod) is ReplicaSet
-            return PodChange(placement_patch(pod, again, self._labels, scales_in=scales_in))
+            change = PodChange(placement_patch(pod, again, self._labels, scales_in=scales_in))
+            return self._and_sleep(change, pod, self._home(request.namespace))
         began = self._clock.now()
         subject = pod.reference(request.namespace)
         left = left_by_itself(pod, request.namespace, self._labels)
         if left is not None:
-            return self._leave(subject, left)
+            change = self._leave(subject, left)
+            is_by_rules = self._acts and left.reason is Reason.OWN_RULES
+            home = self._home(request.namespace) if is_by_rules else None
+            return self._and_sleep(change, pod, home)
         try:
             around = self._reader.read(pod, request.namespace)
         except ClusterError as error:
@@ -110,12 +116,35 @@ class PlacementFlow:
         left = left_by_namespace(around.namespace, everywhere=self._everywhere)
         if left is None and around.is_paused:
             left = Left(Reason.PAUSED, "Evenkeel is paused")
-        workload = around.workload
-        if left is None and workload is not None and is_by_template(workload):
-            left = Left(Reason.BY_TEMPLATE, "its workload's template says where it goes")
         if left is not None:
             return self._leave(subject, left, _named(pod, around))
-        return self._decide(request, pod, around, began)
+        workload = around.workload
+        if workload is not None and is_by_template(workload):
+            left = Left(Reason.BY_TEMPLATE, "its workload's template says where it goes")
+            change = self._leave(subject, left, _named(pod, around))
+        else:
+            change = self._decide(request, pod, around, began)
+        return self._and_sleep(change, pod, around.namespace)
+
+    def _home(self, name: str) -> Namespace | None:
+        """A pod's namespace, for its annotations; None where nothing is placed now, or unread."""
+        try:
+            found = self._reader.home(name)
+        except ClusterError:
+            return None
+        if found is None or left_by_namespace(found, everywhere=self._everywhere) is not None:
+            return None
+        return found
+
+    def _and_sleep(self, change: PodChange, pod: NewPod, home: Namespace | None) -> PodChange:
+        """The same change, and what the pod's containers do before their SIGTERM.
+
+        ``home`` None: nothing of the pod may be changed.
+        """
+        if home is None or not self._acts:
+            return change
+        more = sleep_operations(pod, home.metadata.annotations)
+        return replace(change, patch=[*change.patch, *more])
 
     def _decide(
         self, request: AdmissionRequest, pod: NewPod, around: PlacementInput, began: datetime

@@ -64,6 +64,12 @@ class PlacementReader:
         self._cache = ReadCache(cluster, clock)
         self._nodes = tuple(_nodes_to_name(labels))
 
+    def home(self, name: str) -> Namespace | None:
+        """The namespace of this name; None while Evenkeel is paused. Raises ClusterError."""
+        asked: Get[KubernetesObject] = Get(Namespace, name)
+        found, paused = self._cache.ask(asked, pause.QUESTION)
+        return found if isinstance(found, Namespace) and paused is None else None
+
     def read(self, pod: NewPod, namespace: str) -> PlacementInput:
         """Read what this pod's placement depends on.
 

@@ -93,7 +93,7 @@ class Compactor:
     def _container(self, container: Container) -> Container:
         resources = self._requirements(container.resources)
         key = ("container", id(resources), container.restart_policy)
-        made = msgspec.structs.replace(container, resources=resources)
+        made = msgspec.structs.replace(container, resources=resources, lifecycle=None)
         kept: Container = self._kept.setdefault(key, made)
         return kept
 
