@@ -24,6 +24,7 @@ from bench.figure import NONE, Figure, Mark
 from bench.lab import webhook, worker
 from bench.lab.lab import Lab
 from bench.lab.manifests import NAMESPACE
+from bench.lab.traffic.kubelets import CLOSES, EXITS
 from bench.lab.traffic.load import CAUSES, Stream
 from bench.lab.traffic.site import APPS, Site, launched
 from evenkeel.model import names
@@ -37,7 +38,11 @@ NOTES: Final = """\
   the balancer had nobody to send it to.
 - *drain* is `kubectl drain`, *gated* the same behind the eviction gate, *interruption* a spot
   interruption warning for `evenkeel poll`, *rollout* `kubectl rollout restart` of all apps, the
-  yardstick. With `-unsettled` the pods are annotated `evenkeel.dev/settle: 0s`.
+  yardstick. With `-unsettled` the pods are annotated `evenkeel.dev/settle: 0s`. With `-asleep`
+  their namespace is, before they are made, `evenkeel.dev/pre-stop-sleep: 5s`, which the admission
+  policy carries out.
+- Nobody but the apps themselves can keep those that exit or close from losing requests, unless
+  they are asleep: so only the others have a mark.
 - The balancers are models of when they know what. An ALB without a healthy target answers 503
   here; AWS may send requests to those that are not healthy yet.
 """
@@ -45,6 +50,7 @@ DRAINING: Final = 300
 PUNCTUAL: Final = Mark(most=500)
 """Milliseconds. A load that comes later than this says little."""
 
+ASLEEP: Final = "5s"
 UNSETTLED: Final[Mapping[str, str]] = {names.SETTLE: "0s"}
 
 
@@ -80,13 +86,21 @@ class Ground:
 class Way:
     """How the node is emptied.
 
-    ``ours``: by the product. No request may fail then, unless the pods have ``notes`` that say so.
+    ``ours``: by the product. No request may fail then, unless the pods have ``notes`` that say so,
+    or stop to listen while some are sent to them. ``asleep``: none does that, for they sleep before
+    their SIGTERM.
     """
 
     drive: Callable[[Ground], Awaitable[None]]
     ours: bool = False
     gated: bool = False
+    asleep: bool = False
     notes: Mapping[str, str] = field(default_factory=dict)
+
+    def mark(self, kind: str) -> Mark | None:
+        """How many requests to an app of a kind may fail; None if that says nothing."""
+        may_lose_none = self.asleep or kind not in (EXITS, CLOSES)
+        return NONE if self.ours and may_lose_none and not self.notes else None
 
 
 WAYS: Final[Mapping[str, Way]] = {
@@ -94,6 +108,9 @@ WAYS: Final[Mapping[str, Way]] = {
     "rollout": Way(Ground.restart),
     "interruption": Way(Ground.warn, ours=True),
     "gated": Way(Ground.drain, ours=True, gated=True),
+    "rollout-asleep": Way(Ground.restart, asleep=True),
+    "interruption-asleep": Way(Ground.warn, ours=True, asleep=True),
+    "gated-asleep": Way(Ground.drain, ours=True, gated=True, asleep=True),
     "interruption-unsettled": Way(Ground.warn, ours=True, notes=UNSETTLED),
     "gated-unsettled": Way(Ground.drain, ours=True, gated=True, notes=UNSETTLED),
 }
@@ -114,6 +131,9 @@ async def _measured(
     control_plane.add_node(node, spot=True, cpu="64", provider_id=provider_id)
     ground, site = Ground(control_plane, aws, instance_id, node), Site(control_plane, node)
     with site.followed():
+        if way.asleep:
+            asleep = webhook.placing(control_plane, NAMESPACE, {names.PRE_STOP_SLEEP: ASLEEP})
+            await asyncio.to_thread(stack.enter_context, asleep)
         await site.fill(way.notes)
         lab.say("all apps are Ready, and known")
         if way.ours:
@@ -138,7 +158,7 @@ def _figures(streams: Sequence[Stream], way: Way) -> Sequence[Figure]:
         of = f"{kind}, {replicas}"
         apps = {app.name for app in APPS if (app.kind, app.replicas) == (kind, replicas)}
         own = [stream for stream in streams if stream.app in apps]
-        mark = NONE if way.ours and not way.notes else None
+        mark = way.mark(kind)
         made += [Figure(each.balancer, len(each.failures), mark=mark, of=of) for each in own]
         causes = Counter(failure.cause for stream in own for failure in stream.failures)
         made += [Figure(cause, causes[cause], of=of) for cause in CAUSES]

@@ -3,7 +3,7 @@
 import io
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Final
@@ -27,6 +27,17 @@ def ground(control_plane: ControlPlane, namespace: str) -> Iterator[Ground]:
         yield stack.enter_context(opened(control_plane, namespace, Path(folder)))
         with redirect_stdout(io.StringIO()):  # it prints what the webhook wrote, for tests
             stack.close()
+
+
+@contextmanager
+def placing(
+    control_plane: ControlPlane, namespace: str, notes: Mapping[str, str]
+) -> Iterator[None]:
+    """Have the API server itself change a namespace's new pods, as its annotations say."""
+    with ground(control_plane, namespace) as found:
+        control_plane.merge("v1", "Namespace", namespace, {"metadata": {"annotations": notes}})
+        found.police()
+        yield
 
 
 @contextmanager
