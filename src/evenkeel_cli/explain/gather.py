@@ -22,7 +22,7 @@ from evenkeel.model.request import Get, Selection
 from evenkeel.ports import Cluster
 from evenkeel_cli import words
 from evenkeel_cli.decisions.waiting import waiting
-from evenkeel_cli.explain import drainers, hurdles, restoring
+from evenkeel_cli.explain import balancing, drainers, hurdles, restoring
 from evenkeel_cli.explain.listing import Explanation, explanation
 from evenkeel_cli.ways import Situation, situations, with_places
 from evenkeel_sandbox.snapshot_cluster import UNKNOWN
@@ -45,6 +45,7 @@ def answer(
         *_floor(cluster, subject, found),
         *_asked(each.pod for each in found),
         *hurdles.find(cluster, found),
+        *(() if isinstance(subject, Node) else balancing.find(cluster, found)),
         *_of_restore(cluster, subject, found, labels),
     ]
     return explanation(subject, facts, found, drainers.find(cluster, nodes))

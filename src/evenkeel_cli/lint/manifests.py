@@ -7,8 +7,10 @@ from typing import Any, Final
 import msgspec
 import yaml
 
-from evenkeel.model.affinity import TopologySpread
+from evenkeel.model.affinity import TemplateMetadata, TopologySpread
 from evenkeel.model.annotations import Place
+from evenkeel.model.balancers import LEADING
+from evenkeel.model.cluster_objects import Namespace, Service
 from evenkeel.model.controllers.kinds import KINDS
 from evenkeel.model.deployment import Deployment
 from evenkeel.model.gang import (
@@ -17,7 +19,8 @@ from evenkeel.model.gang import (
     LeaderWorkerSet,
     PodGroup,
 )
-from evenkeel.model.meta import KubernetesObject, LabelSelector, full_kind
+from evenkeel.model.meta import KubernetesObject, LabelSelector, Metadata, full_kind
+from evenkeel.model.pod import Pod, PodSpec
 from evenkeel.model.workload import WORKLOADS, Workload
 from evenkeel_cli.errors import UnmetError
 
@@ -39,6 +42,11 @@ READ: Final = {kind.resource.full_kind: kind.resource.kind for kind in _READ}
 
 PLACED: Final[Mapping[str, type[Workload]]] = {"Deployment": Deployment, **KINDS}
 """The kinds whose pods are placed by their floor, by their full names."""
+
+_AROUND: Final[tuple[type[KubernetesObject], ...]] = (Namespace, Service, *LEADING)
+
+AROUND: Final = {kind.resource.full_kind: kind for kind in _AROUND}
+"""The kinds that say what leads to pods, and what their namespace gives them."""
 
 NULL: Final = "tag:yaml.org,2002:null"
 TEXTS: Final = ("tag:yaml.org,2002:str", NULL)
@@ -94,7 +102,8 @@ class Manifest:
 
     ``is_live``: it comes from an API server. ``is_made``: a controller owns it. ``workload`` is
     what Evenkeel reads of it where its kind makes pods that are placed, and ``size`` how many
-    replicas it names.
+    replicas it names. ``pod`` is one that its template makes, and ``around`` the object where that
+    says what leads to pods.
     """
 
     kind: str
@@ -106,6 +115,9 @@ class Manifest:
     line: int = 1
     workload: Workload | None = None
     size: int | None = None
+    pod: Pod | None = None
+    min_ready_seconds: int = 0
+    around: KubernetesObject | None = None
 
     def __str__(self) -> str:
         """``deployment/web``."""
@@ -185,6 +197,21 @@ class _Reader:
             if constraint is not None and selector is not None:
                 yield Spread(constraint, selector, node.start_mark.line + 1)
 
+    def pod(self, node: yaml.Node) -> Pod | None:
+        """A pod that the template of an object makes, with the object's name and namespace."""
+        own = self.read(self.at(node, "metadata"), Metadata)
+        said = self.read(self.at(node, "spec", "template", "metadata"), TemplateMetadata)
+        spec = self.read(self.at(node, "spec", "template", "spec"), PodSpec)
+        if own is None or said is None or spec is None:
+            return None
+        metadata = Metadata(
+            name=own.name,
+            namespace=own.namespace,
+            labels=said.labels,
+            annotations=said.annotations,
+        )
+        return Pod(metadata=metadata, spec=spec)
+
     def read[T](self, node: yaml.Node | None, kind: type[T]) -> T | None:
         """What a node holds; None if that is not of this kind."""
         if node is None:
@@ -236,6 +263,9 @@ def _objects(reader: _Reader, node: yaml.Node | None, seen: set[int]) -> Iterato
             line=node.start_mark.line + 1,
             workload=reader.read(node, PLACED[full]) if full in PLACED else None,
             size=reader.read(reader.at(spec, "replicas") or reader.at(spec, "parallelism"), int),
+            pod=reader.pod(node) if full in PLACED else None,
+            min_ready_seconds=reader.read(reader.at(spec, "minReadySeconds"), int) or 0,
+            around=reader.read(node, AROUND[full]) if full in AROUND else None,
         )
 
 

@@ -549,3 +549,24 @@ def test_a_pod_that_would_come_back_is_told_so() -> None:
         == warning.changes
         == ("tolerate no taint evenkeel.dev/doomed, and name no node",)
     )
+
+
+def test_it_says_what_it_costs_that_pods_are_targets_of_a_load_balancer() -> None:
+    clock = SimulatedClock(NOW)
+    cluster = built_in.build(clock)
+    login = ask(cluster, Get(Deployment, "login", "shop"))
+
+    def said() -> list[str]:
+        clock.advance(timedelta(seconds=5))  # lists come from the API server's cache
+        return [each for each in gather.answer(cluster, login).facts if "targets" in each]
+
+    assert not said()
+    notes = {names.NLB_TARGETS: "ip"}
+    spec = {"selector": dict(login.spec.selector.match_labels)}
+    cluster.apply(resource("Service", "login", "shop", notes=notes, spec=spec))
+    gates, sleep = said()
+    assert gates.startswith("Service shop/login makes its pods targets, which get requests some")
+    assert sleep.endswith(f"or the namespace, {names.PRE_STOP_SLEEP}: 5s.")
+    gated, asleep = {names.READINESS_GATES: "enabled"}, {names.PRE_STOP_SLEEP: "5s"}
+    cluster.apply(resource("Namespace", "shop", labels=gated, notes=asleep))
+    assert not said()

@@ -554,3 +554,74 @@ def test_a_floor_beside_rules_that_exclude_on_demand_is_a_finding(
     (found,) = findings(given)
     assert "its own rules exclude on-demand, so evenkeel.dev/on-demand 2 is never kept" in found
     assert findings(given.replace("'2'", "none")) == []
+
+
+APP = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers: [{name: web, image: web}]
+"""
+LEADS = """\
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web, namespace: shop}
+spec: {selector: {app: web}}
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata:
+  name: front
+  namespace: shop
+  annotations: {alb.ingress.kubernetes.io/target-type: ip}
+spec: {defaultBackend: {service: {name: web, port: {number: 80}}}}
+"""
+HOME = """\
+---
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: shop
+  labels: {elbv2.k8s.aws/pod-readiness-gate-inject: enabled}
+  annotations: {evenkeel.dev/pre-stop-sleep: 5s}
+"""
+
+
+def test_pods_that_are_a_load_balancer_s_targets_are_worth_a_remark(tmp_path: Path) -> None:
+    """What leads to them may stand in another file."""
+    (tmp_path / "app.yaml").write_text(APP)
+    (tmp_path / "leads.yaml").write_text(LEADS)
+    done = lint(str(tmp_path))
+    assert (done.stdout, done.exit_code) == ("", 0)
+    gates, sleep, _ = done.stderr.splitlines()
+    where = f"{tmp_path}/app.yaml:1: deployment/web: ingress shop/front makes its pods targets"
+    assert gates.startswith(where)
+    assert gates.endswith("enabled, or set minReadySeconds: 20")
+    assert sleep.startswith(where)
+    assert sleep.endswith("evenkeel.dev/pre-stop-sleep: 5s")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        APP + LEADS + HOME,
+        APP,
+        APP.replace("shop", "other") + LEADS,
+        APP.replace("app: web", "app: [web]") + LEADS,
+        APP.replace("metadata: {name: web,", "metadata: {ownerReferences: [], name: web,") + LEADS,
+        APP.replace("  template:", "  minReadySeconds: 20\n  template:").replace(
+            "image: web", "lifecycle: {preStop: {sleep: {seconds: 9}}}"
+        )
+        + LEADS,
+    ],
+    ids=["cared for", "alone", "elsewhere", "unreadable", "made", "waits"],
+)
+def test_no_such_remark_is_made_where_nothing_is_to_do_or_known(given: str) -> None:
+    done = lint("-", given=given)
+    assert "targets" not in done.stderr
+    assert done.exit_code == 0

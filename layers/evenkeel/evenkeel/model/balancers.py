@@ -1,9 +1,18 @@
-"""What has a load balancer send requests to the pods of Services: ingresses, routes, bindings."""
+"""What has a load balancer send requests to the pods of Services: ingresses, routes, bindings.
+
+AWS' load balancers have nodes or pods as their targets, and each kind says which in its own way
+(``to_pods``). One whose targets are nodes knows nothing of pods.
+https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/ingress/annotations/
+"""
 
 from collections.abc import Iterator
 from typing import ClassVar, Final
 
+from evenkeel.model import names
 from evenkeel.model.meta import ApiStruct, KubernetesObject, Resource
+
+IP: Final = "ip"
+"""The type of targets that are pods, by their addresses."""
 
 
 class _Named(ApiStruct, frozen=True, kw_only=True):
@@ -51,6 +60,11 @@ class Ingress(KubernetesObject, frozen=True, kw_only=True):
     spec: _IngressSpec = _IngressSpec()
 
     @property
+    def to_pods(self) -> bool:
+        """Whether its load balancer's targets are pods."""
+        return self.metadata.annotations.get(names.ALB_TARGETS) == IP
+
+    @property
     def services(self) -> Iterator[str]:
         """The names of the Services that it leads to."""
         yield self.spec.default_backend.service.name
@@ -75,6 +89,7 @@ class HTTPRoute(KubernetesObject, frozen=True, kw_only=True):
     """A route of the Gateway API."""
 
     resource: ClassVar = Resource(kind="HTTPRoute", group="gateway.networking.k8s.io")
+    to_pods: ClassVar = False
 
     spec: _RouteSpec = _RouteSpec()
 
@@ -88,6 +103,7 @@ class _BindingSpec(ApiStruct, frozen=True, kw_only=True):
     """The part of a binding's spec that Evenkeel reads."""
 
     service_ref: _Named = _Named()
+    target_type: str = ""
 
 
 class TargetGroupBinding(KubernetesObject, frozen=True, kw_only=True):
@@ -101,6 +117,11 @@ class TargetGroupBinding(KubernetesObject, frozen=True, kw_only=True):
     )
 
     spec: _BindingSpec = _BindingSpec()
+
+    @property
+    def to_pods(self) -> bool:
+        """Whether its load balancer's targets are pods."""
+        return self.spec.target_type == IP
 
     @property
     def services(self) -> Iterator[str]:

@@ -216,6 +216,18 @@ UNSCHEDULABLE: Final = "node.kubernetes.io/unschedulable"
 EXCLUDE_FROM_LOAD_BALANCERS: Final = "node.kubernetes.io/exclude-from-external-load-balancers"
 """Node label: cloud load balancers take the node out of their targets."""
 
+ALB_TARGETS: Final = "alb.ingress.kubernetes.io/target-type"
+"""On an Ingress: whether the AWS Load Balancer Controller makes nodes or pods its targets."""
+
+NLB_TARGETS: Final = "service.beta.kubernetes.io/aws-load-balancer-nlb-target-type"
+"""The same on a Service of type LoadBalancer."""
+
+READINESS_GATES: Final = "elbv2.k8s.aws/pod-readiness-gate-inject"
+"""Label of a namespace: ``enabled`` has new pods be Ready only once their targets are healthy.
+
+https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/deploy/pod_readiness_gate/
+"""
+
 OUT_OF_SERVICE: Final = "node.kubernetes.io/out-of-service"
 """NoExecute taint for a node that is known to be off: volumes detach at once (KEP-2268)."""
 

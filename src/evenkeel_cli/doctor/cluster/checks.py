@@ -14,6 +14,7 @@ from evenkeel.model import names
 from evenkeel.model.cluster_objects import Lease
 from evenkeel.model.request import Get
 from evenkeel_cli import manifests, words
+from evenkeel_cli.decisions.balancing import GATES, without_gates
 from evenkeel_cli.doctor import check, rights
 from evenkeel_cli.doctor.api_server import ApiServer
 from evenkeel_cli.doctor.check import (
@@ -223,6 +224,21 @@ def headroom_of(found: Sequence[Present], singles: Need) -> Iterator[Finding]:
         yield fine("none is seen, and no single replica needs any")
 
 
+def targets(facts: ClusterFacts) -> Iterable[Finding]:
+    """Whether pods that a load balancer has as targets are Ready only once it knows them."""
+    number, lacking = without_gates(facts.bindings(), facts.namespaces())
+    if lacking:
+        more = f" and {len(lacking) - MOST_NAMED} more" if len(lacking) > MOST_NAMED else ""
+        named = f"{', '.join(lacking[:MOST_NAMED])}{more}"
+        said = f"none in {named}, where pods are targets of a load balancer"
+        yield not_looked(
+            f"{said}: it knows a new one some 15 s late", f"{GATES} (docs/balancers.md)"
+        )
+    elif number:
+        there = words.counted(number, "namespace")
+        yield fine(f"pods are targets of a load balancer in {there}, and have them")
+
+
 def clocks(facts: ClusterFacts) -> Iterator[Finding]:
     """Whether the clocks here and of the reconciler go with the API server's."""
     asked = Get(Lease, names.HANDOVER_LEASE, names.SYSTEM_NAMESPACE)
@@ -312,6 +328,7 @@ CHECKS: Final = (
         "see what it does with evictions (docs/compatibility.md, Other webhooks on evictions)",
     ),
     Check("headroom", headroom),
+    Check("readiness gates of targets", targets, when=ClusterFacts.bindings),
     Check("clocks", clocks),
 )
 """In the order in which a notice goes on."""

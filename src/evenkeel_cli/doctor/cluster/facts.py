@@ -13,6 +13,7 @@ import msgspec
 from evenkeel.errors import InstancesError, NotFoundError, UnreadableObjectError
 from evenkeel.flows.reads import ask
 from evenkeel.model import names
+from evenkeel.model.balancers import TargetGroupBinding
 from evenkeel.model.capacity import WELL_KNOWN, CapacityLabels
 from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.instance import Instance
@@ -303,6 +304,14 @@ class ClusterFacts(Facts):
         found = ask(self.cluster, List(Selection(Namespace), fresh=False)).items
         ours = [each for each in found if each.name not in names.CLUSTERS_OWN and not each.leaving]
         return sorted(ours, key=lambda each: each.name)
+
+    @once
+    def bindings(self) -> Sequence[TargetGroupBinding]:
+        """What registers pods, or nodes, with load balancers of AWS; a cluster may have none."""
+        try:
+            return ask(self.cluster, List(Selection(TargetGroupBinding), fresh=False)).items
+        except NotFoundError:
+            return ()
 
     @once
     def nodes(self) -> Sequence[Node]:

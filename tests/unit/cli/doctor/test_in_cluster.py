@@ -9,8 +9,9 @@ import pytest
 
 from evenkeel.errors import ForbiddenError, InvalidError
 from evenkeel.model import names
+from evenkeel.model.balancers import TargetGroupBinding
 from evenkeel.model.capacity import WELL_KNOWN
-from evenkeel.model.cluster_objects import Lease
+from evenkeel.model.cluster_objects import Lease, Namespace
 from evenkeel.model.instance import INTERRUPTIBLE, Instance
 from evenkeel.model.meta import Metadata, Reference
 from evenkeel.model.node import Node, NodeMetadata, NodeSpec
@@ -119,6 +120,36 @@ def test_labels_have_to_say_what_ec2_says(
     found: list[Node], known: dict[str, Instance] | None, verdict: Verdict, said: str
 ) -> None:
     check(nodes.spot(given(found, known)), verdict, said)
+
+
+def bindings(*namespaces: str) -> list[TargetGroupBinding]:
+    spec = {"targetType": "ip", "serviceRef": {"name": "web"}}
+    found = ({"metadata": {"name": "b", "namespace": each}, "spec": spec} for each in namespaces)
+    return [msgspec.convert(each, TargetGroupBinding) for each in found]
+
+
+def gated(name: str) -> Namespace:
+    metadata = Metadata(name=name, labels={names.READINESS_GATES: "enabled"})
+    return Namespace(metadata=metadata)
+
+
+@pytest.mark.parametrize(
+    ("found", "verdict", "said"),
+    [
+        (bindings("a"), FINE, "targets of a load balancer in 1 namespace, and have them"),
+        (bindings("a", "b", "b"), NOT_LOOKED, "none in b, where pods are targets"),
+        (bindings(*"vwxyz"), NOT_LOOKED, "none in v, w, x and 2 more, where pods are targets"),
+    ],
+)
+def test_pods_that_are_targets_should_have_readiness_gates(
+    found: list[TargetGroupBinding], verdict: Verdict, said: str
+) -> None:
+    facts = in_cluster({"bindings": found, "namespaces": [gated("a")]})
+    check(checks.targets(facts), verdict, said)
+
+
+def test_without_such_targets_nothing_is_said_of_readiness_gates() -> None:
+    assert list(checks.targets(in_cluster({"bindings": (), "namespaces": ()}))) == []
 
 
 KARPENTER = Drainer("Karpenter", "label karpenter.sh/nodepool=x", "it drains, too")
