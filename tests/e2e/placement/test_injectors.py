@@ -108,3 +108,26 @@ def test_the_policy_is_evaluated_again_for_pods_whose_rules_an_injector_replaces
         found = {pod["metadata"]["name"] for pod in on_demand(pods)}
         assert found == {"db-0", "db-1"}
         assert planned(ground)["db"]["reason"] == "AsWanted"
+
+
+@pytest.mark.parametrize("order", ["before", "after"])
+@pytest.mark.parametrize("way", ["webhook", "policy"])
+def test_an_injected_container_sleeps_before_its_sigterm_as_the_others_do(
+    ground: Ground, way: str, order: str
+) -> None:
+    """The API server takes the hook. Half of a grace period of 9 s is 4."""
+    notes = {"metadata": {"annotations": {names.PRE_STOP_SLEEP: "5s"}}}
+    ground.control_plane.merge("v1", "Namespace", ground.namespace, notes)
+    add_nodes(ground)
+    if way == "webhook":
+        ground.serve()
+    else:
+        ground.police()
+    with injector(ground, order):
+        ground.apply(deployment("web", 2, start="200ms", grace=9))
+        pods = all_ready(ground, 2)
+    for pod in pods:
+        containers = pod["spec"]["containers"]
+        assert [each["name"] for each in containers] == ["proxy", "main"]
+        hooks = [each["lifecycle"]["preStop"] for each in containers]
+        assert hooks == [{"sleep": {"seconds": 4}}] * 2
