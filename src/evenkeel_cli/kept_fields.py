@@ -34,7 +34,7 @@ OF_A_SPEC: Final = frozenset(
 )
 """What placement and the ways of a pod depend on. Most of a pod's text is the rest."""
 
-OF_A_CONTAINER: Final = frozenset({"name", "resources", "ports", "restartPolicy"})
+OF_A_CONTAINER: Final = frozenset({"name", "resources", "ports", "restartPolicy", "lifecycle"})
 STATUSES: Final = frozenset({"containerStatuses", "initContainerStatuses"})
 OF_A_STATUS: Final = frozenset({*STATUSES, "phase", "reason", "message", "conditions", "startTime"})
 OF_A_CONTAINER_STATUS: Final = frozenset({"name", "ready", "restartCount", "state"})
