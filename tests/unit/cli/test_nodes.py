@@ -78,9 +78,9 @@ def test_a_node_is_shown_with_its_notice_its_end_and_how_each_pod_goes(scene: Sc
         "DRAINING": "yes",
         "DEADLINE": "2026-11-21T12:02:55Z",
         "LEFT": "90s",
-        "PODS": "9",
+        "PODS": "11",
         "OF-NODE": "1",
-        "HOW": "3 being replaced, 3 in turns, 1 one at a time, 2 at the last moment",
+        "HOW": "3 being replaced, 4 in turns, 2 one at a time, 2 at the last moment",
     }
 
 
