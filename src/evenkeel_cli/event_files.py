@@ -22,10 +22,19 @@ _BLANK: Final = " \t\r\n"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One event as its file has it; whether it means anything is not known yet."""
+    """One event as its file has it; whether it means anything is not known yet.
+
+    ``path`` is where in its record it stands, such as ``Records[0].body``; empty: it is the record.
+    """
 
     place: Place
     event: Any
+    path: str = ""
+
+    def flaw(self, field: str, problem: str) -> "Flaw":
+        """What is wrong with a field of the event."""
+        whole = f"{self.path}.{field}" if self.path else field
+        return Flaw(f"{self.place}: {whole}: {problem}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Events that a person hands in: read as the functions read them, and told in a few words."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
 
 from evenkeel.decisions.notice import kinds
 from evenkeel.decisions.notice.event import Understood
@@ -16,24 +17,45 @@ def understand(items: Sequence[Record | Flaw]) -> tuple[list[Arriving], list[Fla
     """Read records as the functions do; what makes no sense is a flaw.
 
     An action that EC2 has not had so far is one too: a function counts it as a termination,
-    but in a file it is most likely a mistake.
+    but in a file it is most likely a mistake. A record may also be a batch of messages, as Lambda
+    hands them to a function: each message is an event.
     """
     good: list[Arriving] = []
     bad: list[Flaw] = []
-    for item in items:
+    for item in (each for given in items for each in _unpacked(given)):
         if isinstance(item, Flaw):
             bad.append(item)
             continue
         try:
             reading = read_event(item.event)
         except MalformedNoticeError as error:
-            bad.append(Flaw(f"{item.place}: {error.field}: {error.problem}"))
+            bad.append(item.flaw(error.field, error.problem))
             continue
         if isinstance(reading, Understood) and reading.warning:
-            bad.append(Flaw(f"{item.place}: detail.instance-action: {_unknown_action(item)}"))
+            bad.append(item.flaw("detail.instance-action", _unknown_action(item)))
         else:
             good.append(Arriving(item.place, item.event, reading))
     return good, bad
+
+
+def _unpacked(item: Record | Flaw) -> Iterator[Record | Flaw]:
+    """The events in a batch of messages; else what was given."""
+    batch = item.event.get("Records") if isinstance(item, Record) and _is_object(item) else None
+    if not isinstance(item, Record) or not isinstance(batch, list):
+        yield item
+        return
+    for number, message in enumerate(batch):
+        path = f"Records[{number}].body"
+        try:
+            yield Record(item.place, json.loads(message["body"]), path)
+        except (KeyError, TypeError, ValueError, RecursionError):
+            yield Flaw(f"{item.place}: {path}: should be an event of EventBridge, as JSON")
+    if not batch:
+        yield Flaw(f"{item.place}: Records: holds no message")
+
+
+def _is_object(record: Record) -> bool:
+    return isinstance(record.event, dict)
 
 
 def _unknown_action(record: Record) -> str:

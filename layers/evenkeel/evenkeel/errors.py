@@ -5,6 +5,7 @@ EvenkeelError
 |-- MalformedNoticeError          an event lacks a field or has a bad one
 |-- MalformedWakeUpError          a wake-up message is not one of ours
 |-- MalformedEventError           what invoked a function is no event of its event source
+|-- NotDoneError                  an event has to come again, and no queue brings it
 |-- UnreadableError               JSON is not what it should be
 |-- NothingDoneError              a scheduled invocation could not read what it needs
 |-- ClusterError                  the Kubernetes API said no, or nothing
@@ -57,6 +58,13 @@ class MalformedWakeUpError(EvenkeelError):
 
 class MalformedEventError(EvenkeelError):
     """What invoked a function has not the shape of its event source's events."""
+
+
+class NotDoneError(EvenkeelError):
+    """An event without a queue that would bring it again has to come again; it says why.
+
+    It is raised for Lambda, which tries an event twice more that nobody waits for.
+    """
 
 
 class UnreadableError(EvenkeelError):

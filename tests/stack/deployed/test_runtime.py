@@ -1,5 +1,6 @@
 """The built artifact under Lambda's own runtime for Python: found, started, invoked, answered."""
 
+import json
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from tests.kit.http_server import HOST
 from tests.kit.processes import ended
 from tests.stack.deployed.ministack import BUILT, RUNTIME
 from tests.stack.deployed.runtime_api import RuntimeApi
+from tests.stack.samples import SAMPLES
 
 pytestmark = pytest.mark.stack
 
@@ -78,6 +80,32 @@ def test_a_wake_up_that_cannot_be_read_is_acknowledged(tmp_path: Path) -> None:
         answer = api.invoke({"Records": [record("{")]})
     assert answer == ("response", {"batchItemFailures": []})
     assert '"WakeUpsMalformed":[1.0]' in (tmp_path / "log").read_text()
+
+
+def test_the_samples_of_what_lambda_hands_over_are_taken(tmp_path: Path) -> None:
+    """As far as a function comes without a cluster: it asks for one, and says so."""
+    notices, schedule = (
+        json.loads((ROOT / "events" / "lambda" / name).read_text())
+        for name in ("notices.json", "schedule.json")
+    )
+    with started("interruption", tmp_path / "interruption") as api:
+        kind, answer = api.invoke(notices)
+    back = {"itemIdentifier": notices["Records"][0]["messageId"]}
+    assert (kind, answer) == ("response", {"batchItemFailures": [back]})
+    for function in ("handover", "restore"):
+        with started(function, tmp_path / function) as api:
+            kind, answer = api.invoke(schedule)
+        assert (kind, answer["errorType"]) == ("error", "NothingDoneError")
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_a_sample_without_a_queue_is_taken_for_what_it_is(name: str, tmp_path: Path) -> None:
+    with started("interruption", tmp_path / "log") as api:
+        kind, answer = api.invoke(SAMPLES[name])
+    if name == "state-change-running":
+        assert (kind, answer) == ("response", {})
+    else:
+        assert (kind, answer["errorType"]) == ("error", "NotDoneError")
 
 
 def test_an_event_that_is_no_batch_is_an_error_that_says_so(tmp_path: Path) -> None:

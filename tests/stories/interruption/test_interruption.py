@@ -16,6 +16,7 @@ from evenkeel.errors import (
     InstancesError,
     InvalidError,
     MalformedEventError,
+    NotDoneError,
     QueueError,
     ThrottledError,
     UnavailableError,
@@ -709,6 +710,22 @@ def test_what_is_no_batch_is_refused_and_recorders_are_flushed(scene: Scene) -> 
     with pytest.raises(MalformedEventError):
         scene.handler({"detail-type": "Scheduled Event"}, None)
     assert scene.recorder.flushes == 1
+
+
+def test_an_event_without_a_queue_is_handled_like_a_message(scene: Scene) -> None:
+    assert scene.handler(warning(1), None) == {}
+    assert scene.node("n1").spec.unschedulable
+    assert scene.recorder.total("NoticesReceived") == 1
+    assert scene.recorder.flushes == 1
+
+
+def test_an_event_without_a_queue_that_has_to_come_again_is_raised(scene: Scene) -> None:
+    scene.notices.fail(QueueError("nothing is asked of SQS"))
+    scene.fail(UnavailableError("no answer"))
+    with pytest.raises(NotDoneError, match="no answer"):
+        scene.handler(warning(1), None)
+    assert scene.recorder.flushes == 1
+    assert scene.recorder.notes == []
 
 
 def test_an_empty_batch_is_answered(scene: Scene) -> None:

@@ -1,3 +1,4 @@
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -92,6 +93,46 @@ def test_good_records_are_kept_when_others_are_bad() -> None:
 
     assert [each.event for each in good] == [event()]
     assert len(flaws) == 2
+
+
+def batch(*bodies: object) -> dict[str, Any]:
+    """What Lambda hands to a function out of a queue."""
+    return {"Records": [{"eventSource": "aws:sqs", "body": body} for body in bodies]}
+
+
+def test_the_messages_of_a_batch_are_events() -> None:
+    good, flaws = events.understand([Record(PLACE, batch(json.dumps(event()), json.dumps({})))])
+
+    assert [(each.place, each.event) for each in good] == [(PLACE, event())]
+    assert [flaw.message for flaw in flaws] == [
+        "f.json, record 3 (line 41): Records[1].body.id: is missing"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        (batch("no JSON"), "Records[0].body: should be an event of EventBridge, as JSON"),
+        (batch(7), "Records[0].body: should be an event of EventBridge, as JSON"),
+        (batch("[" * 100_000), "Records[0].body: should be an event of EventBridge, as JSON"),
+        ({"Records": ["text"]}, "Records[0].body: should be an event of EventBridge, as JSON"),
+        (batch(), "Records: holds no message"),
+        ({"Records": 7}, "id: is missing"),
+        (
+            batch(json.dumps(event(**{"instance-action": "explode"}))),
+            "Records[0].body.detail.instance-action: should be terminate",
+        ),
+        (
+            {"detail-type": "Scheduled Event"},
+            "detail-type: is 'Scheduled Event', which names no instance: it is for the functions",
+        ),
+    ],
+)
+def test_a_flaw_names_the_message_of_a_batch(value: Any, problem: str) -> None:
+    good, (flaw,) = events.understand([Record(PLACE, value)])
+
+    assert good == []
+    assert flaw.message.startswith(f"f.json, record 3 (line 41): {problem}")
 
 
 def test_an_event_of_the_replay_source_counts_as_one_of_ec2() -> None:

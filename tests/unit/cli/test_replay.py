@@ -65,6 +65,14 @@ def test_all_sample_events_are_replayed_on_the_built_in_cluster() -> None:
     assert lines[-1].startswith("A plain eviction of the same nodes")
 
 
+def test_a_batch_of_messages_is_replayed() -> None:
+    done = replay(EVENTS / "lambda" / "notices.json")
+
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "is interrupted: terminate in 120 s" in done.stdout
+    assert "is running: no node is lost; acknowledged" in done.stdout
+
+
 def test_a_sample_is_called_by_the_name_of_its_file() -> None:
     """And not by the path that the file has in an installation."""
     done = replay("--sample", "interruption-warning-terminate")

@@ -1,5 +1,8 @@
 """The function behind the notice queue: every message an EventBridge event about an instance.
 
+An event that invokes the function itself, as a person's test does or a rule without a queue, is
+handled like a message. What would bring a message again is raised then.
+
 A message that is done, needless or of an unknown kind is acknowledged. One that has to come
 again is made visible after a few seconds and reported as failed. So is one that makes no sense,
 alone, until the queue has handed it out as often as it may; then it is a dead letter. A probe is
@@ -11,17 +14,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from evenkeel.decisions.notice.event import Harmless, Probe, Understood, Unknown
 from evenkeel.decisions.notice.reading import read_json
 from evenkeel.decisions.notice.result import Again, Result
-from evenkeel.errors import ClusterError, MalformedNoticeError
+from evenkeel.errors import (
+    ClusterError,
+    EvenkeelError,
+    MalformedEventError,
+    MalformedNoticeError,
+    NotDoneError,
+)
 from evenkeel.flows.interruption.flow import InterruptionFlow
 from evenkeel.flows.interruption.probe import Probed, probe
 from evenkeel.flows.remedies import metric_of
 from evenkeel.handlers import Handler
-from evenkeel.handlers.records import Record, failures, postpone, read_batch
+from evenkeel.handlers.records import Record, alone, failures, is_batch, postpone, read_batch
 from evenkeel.model.decision import Decision, Verb
 from evenkeel.model.meta import Reference
 from evenkeel.model.metrics import Metric
@@ -44,10 +53,19 @@ type Arrived = Sequence[tuple[Record, Notice]]
 def build(settings: InterruptionSettings, ports: Ports, notices: Queue, wake_ups: Queue) -> Handler:
     """Build the handler. ``notices`` is the queue that its messages come from.
 
-    The handler raises MalformedEventError for an event that is no batch of messages.
+    The handler raises MalformedEventError for an event that is neither a batch of messages nor an
+    event as they hold one, and NotDoneError for one without a queue that has to come again.
     """
     flow = InterruptionFlow(settings, ports, wake_ups)
     return _NoticeHandler(flow, settings, ports.cluster, notices, ports.recorder)
+
+
+class _Left(NamedTuple):
+    """A message that has to come again: after how long, and why."""
+
+    record: Record
+    delay: timedelta
+    error: EvenkeelError
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +74,7 @@ class _Batch:
 
     notices: list[tuple[Record, Notice]] = field(default_factory=list)
     probes: list[Probe] = field(default_factory=list)
-    malformed: list[Record] = field(default_factory=list)
+    malformed: list[_Left] = field(default_factory=list)
 
 
 @dataclass(eq=False)
@@ -72,24 +90,34 @@ class _NoticeHandler:
 
     def __call__(self, event: dict[str, Any], _context: object) -> dict[str, Any]:
         try:
-            return self._handle(read_batch(event))
+            if not is_batch(event):
+                return self._handle_alone(event)
+            left = self._handle(read_batch(event))
+            back = [(each.record, each.delay) for each in left]
+            postpone(back, self._notices, self._recorder)
+            return failures(record.message_id for record, _ in back)
         finally:
             self._recorder.flush()
 
-    def _handle(self, records: Sequence[Record]) -> dict[str, Any]:
+    def _handle_alone(self, event: dict[str, Any]) -> dict[str, Any]:
+        """Handle an event that no queue would bring again."""
+        for left in self._handle([alone(event)]):
+            raise left.error
+        return {}
+
+    def _handle(self, records: Sequence[Record]) -> Sequence[_Left]:
+        """Do what messages say; answers those that have to come again."""
         batch = self._read(records)
         parts = _crowds_last(batch.notices)
         arrived = [*chain.from_iterable(parts)]
         results = [*chain.from_iterable(map(self._mark, parts))]
-        back = [*_again(arrived, results), *((each, MALFORMED_DELAY) for each in batch.malformed)]
-        postpone(back, self._notices, self._recorder)
         again = [each for each in results if isinstance(each, Again)]
         errors = [each.error for each in again if each.error is not None]
         if batch.probes:
             errors += self._answer(batch.probes, errors)
         for metric in {metric_of(error) for error in errors}:
             self._recorder.counted(metric)
-        return failures(record.message_id for record, _ in back)
+        return [*_again(arrived, results), *batch.malformed]
 
     def _mark(self, arrived: Arrived) -> Sequence[Result]:
         return self._flow.handle([notice for _, notice in arrived]) if arrived else ()
@@ -112,7 +140,8 @@ class _NoticeHandler:
                         message, Verb.REJECT, Reason.MALFORMED_NOTICE, str(error), warning=True
                     )
                 )
-                batch.malformed.append(record)
+                why = f"this is neither a batch of an SQS event source nor an event: {error}"
+                batch.malformed.append(_Left(record, MALFORMED_DELAY, MalformedEventError(why)))
                 continue
             if isinstance(reading, Understood):
                 if record.receives == 1:
@@ -178,14 +207,18 @@ def _crowds_last(arrived: Arrived) -> tuple[Arrived, Arrived]:
     return few, [each for each in arrived if named[each[0].message_id] > CROWD]
 
 
-def _again(arrived: Arrived, results: Sequence[Result]) -> Sequence[tuple[Record, timedelta]]:
-    """The messages that have to come again, each once, and after how long.
+def _again(arrived: Arrived, results: Sequence[Result]) -> Sequence[_Left]:
+    """The messages whose notices have to come again, each once.
 
     One does for all of its notices as soon as one of them may be tried.
     """
-    delays: dict[str, tuple[Record, timedelta]] = {}
+    found: dict[str, _Left] = {}
     for (record, _), result in zip(arrived, results, strict=True):
         if isinstance(result, Again):
-            _, soonest = delays.get(record.message_id, (record, result.delay))
-            delays[record.message_id] = record, min(result.delay, soonest)
-    return list(delays.values())
+            left = _Left(record, result.delay, NotDoneError(result.message))
+            found[record.message_id] = min(left, found.get(record.message_id, left), key=_delay)
+    return list(found.values())
+
+
+def _delay(left: _Left) -> timedelta:
+    return left.delay

@@ -3,6 +3,7 @@
 https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Any, Final
@@ -50,8 +51,8 @@ def is_batch(event: dict[str, Any]) -> bool:
 def read_batch(event: dict[str, Any]) -> Sequence[Record]:
     """The messages of an SQS event.
 
-    Raises MalformedEventError: then something else than a queue invokes the function, and
-    no message may be acknowledged on its behalf.
+    Raises MalformedEventError: then something else than SQS hands out the records, and none may
+    be acknowledged on its behalf.
     """
     try:
         records = converted(event, _Batch).records
@@ -63,6 +64,17 @@ def read_batch(event: dict[str, Any]) -> Sequence[Record]:
                 f"this is an event of {record.event_source!r}, and should be one of {_EVENT_SOURCE}"
             )
     return records
+
+
+def alone(event: dict[str, Any]) -> Record:
+    """An event that invokes the function itself, as the message that a queue would make of it."""
+    name = event.get("id")
+    return Record(
+        message_id=name if isinstance(name, str) else "",
+        receipt_handle="",
+        body=json.dumps(event),
+        event_source="",
+    )
 
 
 def failures(message_ids: Iterable[str]) -> dict[str, Any]:

@@ -229,6 +229,15 @@ def test_a_kind_without_a_parser_is_unknown() -> None:
     )
 
 
+def test_a_schedules_event_says_whom_it_is_for() -> None:
+    event = sample("lambda/schedule")
+    for text in (json.dumps(event), json.dumps({"TopicArn": "t", "Message": json.dumps(event)})):
+        with pytest.raises(MalformedNoticeError, match="for the functions handover and restore"):
+            read_json(text)
+    with pytest.raises(MalformedNoticeError, match="detail-type: is 'Scheduled Event'"):
+        read(event)
+
+
 @pytest.mark.parametrize("kind", kinds.KINDS, ids=lambda kind: kind.name)
 def test_there_is_a_sample_of_each_kind(kind: EventKind) -> None:
     found = {(event["source"], event["detail-type"]) for event in map(sample, SAMPLES)}

@@ -22,6 +22,9 @@ PROBE_SOURCE: Final = "evenkeel.probe/"
 
 PROBE_TYPE: Final = "Evenkeel Probe"
 
+SCHEDULED: Final = "Scheduled Event"
+"""What EventBridge Scheduler and rules with a schedule send, to the functions that they call."""
+
 HARMLESS: Final = {
     (EC2, "EC2 Spot Instance Request Fulfillment"): "an instance was started",
     (EC2, "Capacity Block Expiration Warning"): "EC2 warns of each of its instances",
@@ -60,7 +63,7 @@ def read(value: object, *, lifecycle_hook: str = "", replay_source: str = "") ->
     ``replay_source`` are read as if AWS had sent them, for PutEvents takes no source of AWS; empty:
     there is no such source.
     """
-    return _read(Event.read(Fields(value)), lifecycle_hook, replay_source)
+    return _read(_event(Fields(value)), lifecycle_hook, replay_source)
 
 
 def _read(event: Event, lifecycle_hook: str, replay_source: str) -> Reading:
@@ -87,7 +90,7 @@ def _unwrapped(fields: Fields) -> Event:
     if "TopicArn" in fields:
         fields = fields.document("Message")
     if "AutoScalingGroupName" not in fields:
-        return Event.read(fields)
+        return _event(fields)
     kind = lifecycle_action.KIND
     said = fields.text("Event" if "Event" in fields else "LifecycleTransition")
     return Event(
@@ -97,3 +100,11 @@ def _unwrapped(fields: Fields) -> Event:
         time=fields.time("Time"),
         detail=fields,
     )
+
+
+def _event(fields: Fields) -> Event:
+    """The event with EventBridge's envelope. A schedule's is none for who reads notices."""
+    if fields.text_or("detail-type", "") == SCHEDULED:
+        problem = "names no instance: it is for the functions handover and restore"
+        raise fields.malformed("detail-type", f"is {SCHEDULED!r}, which {problem}")
+    return Event.read(fields)
