@@ -19,7 +19,7 @@ from evenkeel_cli.output import Listing
 from evenkeel_cli.pausing import PauseList
 from evenkeel_cli.planned_moves import PlannedMoveList
 from evenkeel_cli.replay.listing import ReplayPlanList, ReplayResultList
-from evenkeel_cli.restoring.listing import WorkloadRestoreList
+from evenkeel_cli.restoring.listing import RestoreDayList, WorkloadRestoreList
 from evenkeel_cli.screen.views import ScreenList
 from evenkeel_cli.simulate.listing import WorkloadRiskList
 from evenkeel_cli.status.listing import WorkloadStatusList
@@ -36,6 +36,7 @@ KINDS: Final[tuple[type[Listing], ...]] = (
     PodHistoryList,
     ReplayPlanList,
     ReplayResultList,
+    RestoreDayList,
     ScreenList,
     StayedPodList,
     StepStateList,

@@ -1,8 +1,8 @@
 """The cluster that a command only reads: a real one, a snapshot, or the built-in one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.flows.restore.reading import POLICY
@@ -35,15 +35,19 @@ def reading(source: Source, namespace: str = "") -> Iterator[Cluster]:
         yield cluster
 
 
+def recorded(objects: Sequence[Mapping[str, Any]]) -> Cluster:
+    """The cluster that a snapshot's objects are of; it refuses writes."""
+    by_policy = any(each["kind"] == POLICY.kind.resource.kind for each in objects)
+    return RecordedCluster(objects if by_policy else [*objects, PLACED])
+
+
 @contextmanager
 def _opened(source: Source) -> Iterator[Cluster]:
     if source.built_in:
         yield built_in_cluster.build(SimulatedClock(SystemClock().now()))
     elif source.snapshot is not None:
         with uncollected():
-            objects = snapshots.read(source.snapshot)
-            by_policy = any(each["kind"] == POLICY.kind.resource.kind for each in objects)
-            yield RecordedCluster(objects if by_policy else [*objects, PLACED])
+            yield recorded(snapshots.read(source.snapshot))
     else:
         with source.target.connect() as cluster:
             yield GuardedCluster(cluster, Guard(writes=False))

@@ -7,7 +7,7 @@ import pytest
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel_cli.guards import Guard, GuardedCluster
-from evenkeel_sandbox.built_in import cluster, workloads
+from evenkeel_sandbox.built_in import cluster, unbalanced, workloads
 from evenkeel_sandbox.simulator.clock import SimulatedClock
 from evenkeel_sandbox.simulator.cluster import SimulatedCluster
 
@@ -18,9 +18,17 @@ def keep(patch: pytest.MonkeyPatch) -> None:
         build=lambda _clock: GuardedCluster(_kept(workloads.MANAGED), Guard(writes=False))
     )
     patch.setattr("evenkeel_cli.reading.built_in_cluster", once)
+    off = SimpleNamespace(build=lambda _clock: _kept_off(workloads.MANAGED))
+    patch.setattr("evenkeel_cli.commands.restore.unbalanced", off)
 
 
 @cache
 def _kept(_managed: frozenset[str]) -> SimulatedCluster:
     """The cluster in which these namespaces are managed: tests choose others."""
     return cluster.build(SimulatedClock(SystemClock().now()))
+
+
+@cache
+def _kept_off(_managed: frozenset[str]) -> SimulatedCluster:
+    """The same out of balance."""
+    return unbalanced.build(SimulatedClock(SystemClock().now()))

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Final
 
-from evenkeel.model.decision import Verb
-from evenkeel.model.reasons import Reason
 from evenkeel_cli.demo.ratios import Ratios
+from evenkeel_cli.restoring.day import has_work, moves
 from evenkeel_cli.simulation import ReportedSimulation
 from evenkeel_cli.status.gather import Found, gather
 from evenkeel_sandbox.built_in import fleet
@@ -14,8 +13,6 @@ from evenkeel_sandbox.built_in import fleet
 STEP: Final = timedelta(seconds=5)
 LOOK: Final = timedelta(minutes=1)
 LONGEST: Final = timedelta(hours=3)
-MOVED: Final = frozenset({Reason.ABOVE_FLOOR, Reason.FLOOR_MISSING})
-"""What restore gives as the reason of a move."""
 
 
 class Recovery:
@@ -47,16 +44,13 @@ class Recovery:
                 self._simulation.advance(STEP)
                 yield
             self._restored = gather(self._simulation.cluster, clock=clock)
-            if not _has_work(self._restored):
+            if not has_work(self._restored):
                 return
 
     @property
     def moves(self) -> int:
         """How many pods restore set out to move up to now."""
-        later = self._simulation.journal.entries[self._known :]
-        return sum(
-            entry.decision.reason in MOVED and entry.decision.write is not None for entry in later
-        )
+        return moves(self._simulation.journal.entries[self._known :])
 
     @property
     def took(self) -> timedelta:
@@ -67,11 +61,3 @@ class Recovery:
     def ratios(self) -> Ratios:
         """Where the pods are, against where they were."""
         return Ratios(self._first, self._storm, self._restored)
-
-
-def _has_work(found: Found) -> bool:
-    """Whether restore would do something about a workload, or waits for something."""
-    return any(
-        decision.write is not None or decision.verb is Verb.WAIT
-        for decision in found.restores.values()
-    )

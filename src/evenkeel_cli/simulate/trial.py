@@ -129,15 +129,17 @@ def in_plain_eviction(ground: Ground, setting: Setting, seed: int) -> "Storm":
 
 def storm(ground: Ground, setting: Setting, seed: int) -> "Storm":
     """One storm, of which nothing has come yet."""
-    return Storm(*copied(ground, setting, seed), setting, ground, seed)
+    return Storm(*copied(ground, seed, setting.pod_start), setting, ground, seed)
 
 
-def copied(ground: Ground, setting: Setting, seed: int) -> tuple[SimulatedClock, SimulatedCluster]:
-    """A copy of the cluster, and its clock."""
+def copied(
+    ground: Ground, seed: int, pod_start: Range = (POD_START, POD_START)
+) -> tuple[SimulatedClock, SimulatedCluster]:
+    """A copy of the cluster, and its clock. ``pod_start``: of pods of which it does not tell it."""
     clock = SimulatedClock(ground.latest + LATER)
     options = SimulatorOptions(
         seed=seed,
-        start_seconds=setting.pod_start,
+        start_seconds=pod_start,
         start_seconds_of=ground.pod_starts,
         stop_seconds=OPTIONS.stop_seconds,
     )

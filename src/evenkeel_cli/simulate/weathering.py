@@ -81,7 +81,7 @@ class Day(Storm):
 
     def __init__(self, ground: Ground, setting: DaySetting, seed: int) -> None:
         """Nothing of it has come yet."""
-        clock, cluster = copied(ground, setting, seed)
+        clock, cluster = copied(ground, seed, setting.pod_start)
         self._weather, self._prices = setting.weather, setting.prices
         self._falls: list[Fall] = []
         super().__init__(clock, cluster, setting, ground, seed)

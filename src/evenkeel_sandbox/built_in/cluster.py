@@ -33,7 +33,7 @@ def build(clock: SimulatedClock) -> SimulatedCluster:
         clock.advance(SETTLING)
     cluster.apply(*fleet.on_demand())
     clock.advance(JOINING)
-    while not _at_rest(cluster) and clock.now() < deadline:
+    while not at_rest(cluster) and clock.now() < deadline:
         clock.advance(SETTLING)
     return cluster
 
@@ -51,7 +51,7 @@ def _is_unschedulable(pod: Obj) -> bool:
     return any(each.get("reason") == "Unschedulable" for each in conditions)
 
 
-def _at_rest(cluster: SimulatedCluster) -> bool:
+def at_rest(cluster: SimulatedCluster) -> bool:
     """Whether every workload has all its pods, ready."""
     complete = all(
         workload.get("status", {}).get("readyReplicas", 0) == workload["spec"]["replicas"]

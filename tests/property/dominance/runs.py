@@ -121,7 +121,7 @@ class Played(Storm):
             labels=WELL_KNOWN,
             seats=world.seats,
         )
-        super().__init__(*copied(ground, setting, 0), setting, ground, 0)
+        super().__init__(*copied(ground, 0, setting.pod_start), setting, ground, 0)
         self.cluster.server.store.observe("Pod", self._note)
         world.strangers(self.clock, self.cluster)
 

@@ -166,7 +166,8 @@ def test_to_act_and_not_to_act_is_a_contradiction(name: str) -> None:
 
 def test_a_dry_run_is_what_is_done_anyway() -> None:
     explicit, silent = (
-        CliRunner().invoke(main, ["restore", "--built-in", *more]) for more in (["--dry-run"], [])
+        CliRunner().invoke(main, ["restore", "--built-in", "-n", "ops", *more])
+        for more in (["--dry-run"], [])
     )
 
     assert explicit.exit_code == 0

@@ -1,6 +1,7 @@
 """``evenkeel restore``: what would move, and why; and moving, run after run."""
 
 import json
+import re
 from collections import Counter
 from contextlib import nullcontext
 from datetime import timedelta
@@ -18,11 +19,12 @@ from evenkeel.model.reasons import Reason
 from evenkeel_cli import snapshot as snapshots
 from evenkeel_cli.errors import UnmetError
 from evenkeel_cli.journal import Journal
-from evenkeel_cli.restoring.listing import ACCEPTED
+from evenkeel_cli.restoring.listing import ACCEPTED, Row, few
 from evenkeel_cli.restoring.real import Restoring
 from evenkeel_cli.status.gather import gather
 from evenkeel_cli.status.listing import listing
 from evenkeel_cli.targets import Target
+from evenkeel_sandbox.built_in import placing
 from tests.kit.given_reasons import RULING_OUT
 from tests.kit.manifests import MAJORITY, PAUSED, SYSTEM, deployment, resource, stateful_set
 from tests.kit.restoring import RestoreScene
@@ -102,10 +104,87 @@ def test_without_room_on_spot_one_move_that_waits_for_a_node_is_planned(
         assert len(waiting) == actions.get("release", 0)
 
 
-def test_it_is_said_that_a_snapshot_has_no_webhook(snapshot: str) -> None:
-    said = "A snapshot does not tell whether a webhook places new pods: one counts as there."
-    assert said in restore("--snapshot", snapshot).stdout
-    assert said not in restore("--built-in", "--manage-all").stdout
+@pytest.fixture(scope="module")
+def built_in() -> str:
+    """What is shown of the built-in cluster."""
+    done = restore("--built-in")
+    assert (done.exit_code, done.stderr) == (0, "")
+    return done.stdout
+
+
+def rows_of(table: str) -> list[list[str]]:
+    return [re.split(r"  +", line) for line in table.splitlines()]
+
+
+def test_a_day_of_runs_brings_the_built_in_cluster_back_to_its_floors(built_in: str) -> None:
+    said, runs, workloads, sentences = built_in.strip().split("\n\n")
+    assert said.startswith("The built-in cluster after half of its spot nodes went")
+    title, first, *_, last = rows_of(runs)
+    assert title == ["TIME", "MOVED", "WENT-BACK", "ON-DEMAND", "SPOT", "SHARE", "OFF"]
+    assert (first[0], first[1], last[-1]) == ("0:00", "0", "0")
+    assert int(first[-1]) == sum(int(row[1]) for row in rows_of(runs)[1:])
+    found = {row[1]: row[2:6] for row in rows_of(workloads)[1:]}
+    assert found["deploy/search"] == ["6", "3 + 15", "6 + 12", "3"]
+    for floor, _, after, _ in found.values():
+        assert after.split(" + ")[0] == floor
+    assert re.search(r"^From 0:\d\d on nothing is left to do", sentences, re.MULTILINE)
+    assert "Meanwhile data/sts/postgres had fewer Ready pods at times." in sentences
+    assert SAID not in built_in
+
+
+def test_a_day_of_runs_is_shown_of_a_snapshot(snapshot: str) -> None:
+    found = json.loads(restore("--snapshot", snapshot, "-o", "json").stdout)
+    assert found["kind"] == "RestoreDayList"
+    whole = {each["subject"]["name"]: each for each in found["items"]}
+    assert (whole["web"]["first"], whole["web"]["last"]) == (
+        {"onDemand": 3, "spot": 0},
+        {"onDemand": 1, "spot": 2},
+    )
+    assert {name: (each["moved"], each["wentBack"]) for name, each in whole.items()} == {
+        "web": (2, 0),
+        "db": (1, 0),
+        "kept": (0, 0),
+        "low": (0, 0),
+    }
+    first, *_, last = found["runs"]
+    assert (first["seconds"], first["off"]) == (0, 7)
+    assert last["off"] == 4
+    assert sum(each["moved"] for each in found["runs"]) == 3
+    assert SAID in found["summary"]
+
+
+def test_moves_that_go_back_are_counted(
+    scene: RestoreScene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the webhook does not answer, and the scheduler rather takes an on-demand node."""
+    silent = {"statusCode": 500, "body": ""}
+    monkeypatch.setattr(placing, "_build", lambda *_: lambda *_: silent)
+    monkeypatch.setattr("evenkeel_cli.restoring.day.LENGTH", timedelta(minutes=5))
+    for number in range(9):
+        scene.add_node(f"p{number}", spot=False, room="64")
+    file = tmp_path / "all.json"
+    snapshots.write(file, scene.cluster.objects)
+    found = json.loads(restore("--snapshot", str(file), "-o", "json").stdout)
+    (web,) = (each for each in found["items"] if each["subject"]["name"] == "web")
+    assert web["wentBack"] == sum(each["wentBack"] for each in found["runs"]) > 0
+    assert "still to move" in " ".join(found["summary"])
+
+
+def test_of_a_long_day_some_rows_are_shown_and_no_move_is_left_out() -> None:
+    rows = [
+        Row(seconds=60 * i, moved=i > 0, went_back=i % 2, on_demand=1, spot=3, off=i)
+        for i in range(101)
+    ]
+    shown = few(rows)
+    assert [shown[0], shown[-1].time, shown[-1].share] == [rows[0], "1:40", "75%"]
+    assert len(shown) <= 12
+    assert sum(each.moved for each in shown) == 100
+    assert sum(each.went_back for each in shown) == 50
+    assert few(rows[:3]) == rows[:3]
+    assert few(rows[:1]) == rows[:1]
+
+
+SAID = "A snapshot does not tell whether a webhook places new pods: one counts as there."
 
 
 def test_a_namespace_is_enough(snapshot: str) -> None:
@@ -121,7 +200,8 @@ def test_where_nothing_is_managed_that_is_said(monkeypatch: pytest.MonkeyPatch) 
     assert "no namespace of these workloads has evenkeel.dev/managed=true" in (
         restore("--built-in").stdout
     )
-    assert "deploy/web" in restore("--built-in", "--manage-all", "-n", "shop").stdout
+    shown = restore("--built-in", "--manage-all", "-n", "shop").stdout
+    assert re.search(r"deploy/web +20 +0 \+ 96 +20 \+ 76", shown)
 
 
 @pytest.mark.parametrize(
