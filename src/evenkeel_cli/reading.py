@@ -1,6 +1,6 @@
 """The cluster that a command only reads: a real one, a snapshot, or the built-in one."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -35,7 +35,7 @@ def reading(source: Source, namespace: str = "") -> Iterator[Cluster]:
         yield cluster
 
 
-def recorded(objects: Sequence[Mapping[str, Any]]) -> Cluster:
+def recorded(objects: Sequence[dict[str, Any]]) -> Cluster:
     """The cluster that a snapshot's objects are of; it refuses writes."""
     by_policy = any(each["kind"] == POLICY.kind.resource.kind for each in objects)
     return RecordedCluster(objects if by_policy else [*objects, PLACED])

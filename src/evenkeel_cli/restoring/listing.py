@@ -1,6 +1,6 @@
 """What restore does about each workload, as ``evenkeel restore`` shows it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar, Final
 
 import msgspec
@@ -78,9 +78,7 @@ class WorkloadRestoreList(Listing, frozen=True, kw_only=True):
 
     def sentences(self) -> Iterator[str]:
         """What puts replicas at risk, whole."""
-        yield from words.once(
-            (words.workload_name(each.subject), each.message) for each in self.items if each.warning
-        )
+        yield from _at_risk(self.items)
 
 
 class Split(Item, frozen=True, kw_only=True):
@@ -165,7 +163,7 @@ def _together(rows: Sequence[Row]) -> Row:
     return msgspec.structs.replace(rows[-1], moved=moved, went_back=back)
 
 
-class RestoreDayList(WorkloadRestoreList, frozen=True, kw_only=True):
+class RestoreDayList(Listing, frozen=True, kw_only=True):
     """A day of scheduled runs: what ``evenkeel restore`` prints of a copy of a cluster.
 
     ``runs`` are what was seen before the first run and after each. Of a copy in which nothing is to
@@ -190,6 +188,10 @@ class RestoreDayList(WorkloadRestoreList, frozen=True, kw_only=True):
     items: Sequence[WorkloadDay]
     runs: Sequence[Row]
 
+    def sentences(self) -> Iterator[str]:
+        """What put replicas at risk before the first run, whole."""
+        yield from _at_risk(self.items)
+
 
 def listing(plan: RestorePlan, *, everything: bool) -> WorkloadRestoreList:
     """An item for each workload; ``everything``: also for those of which nothing is to be said."""
@@ -201,6 +203,12 @@ def listing(plan: RestorePlan, *, everything: bool) -> WorkloadRestoreList:
     left.sort(key=lambda item: (item.subject.namespace, item.subject.name, item.reason))
     done = [_item(step.decision, planned=True) for step in plan.steps]
     return WorkloadRestoreList(items=[*done, *left])
+
+
+def _at_risk(items: Iterable[WorkloadRestore]) -> Iterator[str]:
+    yield from words.once(
+        (words.workload_name(each.subject), each.message) for each in items if each.warning
+    )
 
 
 def _item(decision: Decision, *, planned: bool) -> WorkloadRestore:
