@@ -173,7 +173,7 @@ class RestoreDayList(Listing, frozen=True, kw_only=True):
     columns: ClassVar[Columns[WorkloadDay]] = (
         NAMESPACE,
         WORKLOAD,
-        Column("FLOOR", lambda each: each.floor),
+        Column("FLOOR", lambda each: each.floor, yields=4),
         Column("FIRST", lambda each: each.first),
         Column("LAST", lambda each: each.last),
         Column("MOVED", lambda each: each.moved),
@@ -181,7 +181,7 @@ class RestoreDayList(Listing, frozen=True, kw_only=True):
         Column("ACTION", lambda each: each.action, wide=True),
         Column("POD", lambda each: each.pod, wide=True),
         Column("NODE", lambda each: each.node, wide=True),
-        Column("REASON", lambda each: each.reason, style=_style),
+        Column("REASON", lambda each: each.reason, yields=3, style=_style),
         Column("MESSAGE", lambda each: each.message, yields=1),
     )
 

@@ -258,7 +258,7 @@ def test_the_interruption_function_answers_a_probe(
 def quiet(handler: Handler) -> None:
     """An empty cluster: lists are empty, nothing else is there, what is made is taken."""
     last = handler.path.partition("?")[0].rsplit("/", 1)[-1]
-    if handler.command == "GET" and last in ("nodes", "pods"):
+    if handler.command == "GET" and last in ("namespaces", "nodes", "pods"):
         answer(200, {"metadata": {"resourceVersion": "1"}, "items": []})(handler)
     elif handler.command == "GET":
         refusal(404, "NotFound", f"{last} not found")(handler)
