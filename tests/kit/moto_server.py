@@ -1,14 +1,15 @@
-"""EC2 and SQS: moto_server in a process of its own."""
+"""EC2, SQS and EventBridge: moto_server in a process of its own."""
 
 import json
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import batched
 from typing import Any, Final
 
 import boto3
@@ -36,6 +37,7 @@ class Aws:
     wake_up_queue: str
     ec2: Any
     sqs: Any
+    events: Any
 
     def launch(self, count: int, cluster: str = CLUSTER) -> Sequence[str]:
         """Run so many spot instances that belong to a cluster; their ids."""
@@ -76,6 +78,20 @@ class Aws:
             ids += [each["MessageId"] for each in answer["Successful"]]
         assert len(ids) == len(bodies), "the queue refused messages"
         return ids
+
+    @property
+    def notice_queue_arn(self) -> str:
+        """What rules on the event bus call the notice queue."""
+        found = self.sqs.get_queue_attributes(
+            QueueUrl=self.notice_queue, AttributeNames=["QueueArn"]
+        )
+        return str(found["Attributes"]["QueueArn"])
+
+    def put(self, entries: Sequence[Mapping[str, str]]) -> None:
+        """Put events on the event bus, ten at a time."""
+        for some in batched(entries, 10, strict=False):
+            answer = self.events.put_events(Entries=list(some))
+            assert answer["FailedEntryCount"] == 0, answer
 
     def left(self) -> dict[str, int]:
         """How many messages each queue still holds, visible or not; the dead ones, too."""
@@ -158,6 +174,7 @@ def _furnished(endpoint: str) -> Aws:
         "config": Config(retries={"total_max_attempts": 3}, read_timeout=30),
     }
     sqs, ec2 = boto3.client("sqs", **options), boto3.client("ec2", **options)
+    events = boto3.client("events", **options)
 
     def queue(name: str, visibility: int, receives: int, retention: int) -> str:
         dead = sqs.create_queue(QueueName=f"{name}-dead")["QueueUrl"]
@@ -179,4 +196,5 @@ def _furnished(endpoint: str) -> Aws:
         queue("wake-ups", round(HANDOVER_TIMEOUT.total_seconds()), 1_000, 3_600),
         ec2,
         sqs,
+        events,
     )

@@ -6,6 +6,8 @@ python -m tests.playground --every 180  Evenkeel on it, and a storm every 180 s:
 """
 
 import argparse
+import json
+import shlex
 import signal
 import tempfile
 from collections.abc import Callable, Iterator
@@ -20,7 +22,9 @@ from tests.e2e.polling import polling
 from tests.kit import moto_server
 from tests.kit.control_plane import ROOT, ControlPlane
 from tests.kit.manifests import SYSTEM, resource
-from tests.playground.storms import Storms
+from tests.kit.moto_server import CREDENTIALS, Aws
+from tests.playground.storms import Storms, warning
+from tests.stack.event_bus import put_rules
 
 EVENKEEL: Final = ROOT / ".venv" / "bin" / "evenkeel"
 NAMESPACE: Final = "shop"
@@ -59,8 +63,12 @@ def main() -> int:
 
 
 def stormy(plane: ControlPlane, folder: Path, every: float) -> None:
-    """Evenkeel at work in both of its processes, with notices from a queue that moto plays."""
+    """Evenkeel at work in both of its processes, behind the stack's own rules.
+
+    moto plays EventBridge, SQS and EC2.
+    """
     with moto_server.started() as aws:
+        put_rules(aws.events, aws.notice_queue_arn)
         storms = Storms(plane, aws)
 
         def prepared(ground: Ground) -> None:
@@ -81,6 +89,7 @@ def stormy(plane: ControlPlane, folder: Path, every: float) -> None:
                 f"  {EVENKEEL} history --from {folder}/decisions.jsonl\n  tail -F {folder}/*.log",
                 flush=True,
             )
+            told_of_bus(aws, storms.latest)
             storms.play(every)
 
 
@@ -110,6 +119,18 @@ def told(plane: ControlPlane) -> None:
         f"  export KUBECONFIG={plane.kubeconfig} PATH={plane.binaries}:$PATH\n"
         f"  kubectl get pods -n {NAMESPACE} -o wide\n"
         f"  {EVENKEEL} watch",
+        flush=True,
+    )
+
+
+def told_of_bus(aws: Aws, instance_id: str) -> None:
+    """Print how an event of one's own gets there."""
+    credentials = " ".join(f"{name}={value}" for name, value in CREDENTIALS.items())
+    entries = shlex.quote(json.dumps([warning(instance_id)]))
+    print(
+        "\nEach storm goes over an event bus with the stack's own rules, and so does an event of"
+        f" yours:\n\n  export {credentials}\n"
+        f"  aws events put-events --endpoint-url {aws.endpoint} --entries {entries}",
         flush=True,
     )
 

@@ -2,13 +2,13 @@
 
 # ruff: noqa: T201 - it says what it does
 
+import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from evenkeel.adapters.clock import SystemClock
 from evenkeel.model import names
-from tests.kit import moto_server
 from tests.kit.control_plane import ControlPlane
 from tests.kit.moto_server import Aws
 
@@ -21,6 +21,13 @@ COMING: Final = 20.0
 """Seconds until new nodes stand for those that are interrupted."""
 
 
+def warning(instance_id: str) -> Mapping[str, str]:
+    """An interruption warning, as PutEvents takes it."""
+    detail = {"instance-id": instance_id, "instance-action": "terminate"}
+    kind = "EC2 Spot Instance Interruption Warning"
+    return {"Source": "aws.ec2", "DetailType": kind, "Detail": json.dumps(detail)}
+
+
 class Storms:
     """The spot nodes of a cluster, and what becomes of them."""
 
@@ -30,6 +37,11 @@ class Storms:
         self._aws = aws
         self._clock = SystemClock()
         self._nodes: dict[str, str] = {}
+
+    @property
+    def latest(self) -> str:
+        """The instance that would be interrupted last."""
+        return [*self._nodes][-1]
 
     def add_nodes(self, count: int) -> None:
         """Run so many spot instances, each with a node of its name."""
@@ -51,7 +63,7 @@ class Storms:
         """Warn of the end of these instances, and end them two minutes later."""
         now = self._clock.now()
         going = {each: self._nodes.pop(each) for each in instances}
-        self._aws.send([moto_server.warning(each, now) for each in instances])
+        self._aws.put([warning(each) for each in instances])
         print(f"{now:%H:%M:%S}  interrupted: {', '.join(going.values())}", flush=True)
         time.sleep(COMING)  # noqa: TID251 - as above
         self.add_nodes(len(going))

@@ -6,6 +6,14 @@ from typing import Any
 from tests.stack.cloudformation import deployed
 
 
+def put_rules(events: Any, queue_arn: str, *, replay_source: str = "") -> None:
+    """Put the template's rules on a bus, so that a queue gets what they let through."""
+    stack = deployed(ReplaySource=replay_source, LifecycleHook="evenkeel")
+    for name in stack.names("AWS::Events::Rule"):
+        events.put_rule(Name=name, EventPattern=json.dumps(stack.of(name)["EventPattern"]))
+        events.put_targets(Rule=name, Targets=[{"Id": "notices", "Arn": queue_arn}])
+
+
 class EventBus:
     """The rules of the template between two clients, of EventBridge and of SQS.
 
@@ -18,12 +26,7 @@ class EventBus:
         self._seconds = seconds
         self._url = sqs.create_queue(QueueName="notices")["QueueUrl"]
         arn = sqs.get_queue_attributes(QueueUrl=self._url, AttributeNames=["QueueArn"])
-        stack = deployed(ReplaySource=replay_source, LifecycleHook="evenkeel")
-        for name in stack.names("AWS::Events::Rule"):
-            pattern = json.dumps(stack.of(name)["EventPattern"])
-            events.put_rule(Name=name, EventPattern=pattern)
-            target = {"Id": "notices", "Arn": arn["Attributes"]["QueueArn"]}
-            events.put_targets(Rule=name, Targets=[target])
+        put_rules(events, arn["Attributes"]["QueueArn"], replay_source=replay_source)
 
     def put(self, event: dict[str, Any]) -> None:
         """Put an event on the bus."""
