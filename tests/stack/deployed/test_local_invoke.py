@@ -1,4 +1,4 @@
-"""`sam local invoke -e`, as README and the quick start have it, with the files of events/."""
+"""README's ways of use by SAM: deploy, and `sam local invoke -e` with the files of events/."""
 
 import base64
 import json
@@ -63,11 +63,31 @@ def invoked(command: Sequence[str], docker: Engine) -> tuple[Any, str]:
     return json.loads(done.stdout.strip().splitlines()[-1]), done.stderr
 
 
+def line_of(way: str, beginning: str, cluster: str) -> Sequence[str]:
+    """The words of a line in README's block, with this cluster."""
+    (line,) = (each for each in blocks()[way].splitlines() if each.startswith(beginning))
+    return [each.replace("$cluster", cluster) for each in shlex.split(line)]
+
+
+def test_readmes_line_deploys_the_stack(
+    ministack: Ministack, api: tuple[ScriptedServer, str]
+) -> None:
+    """In an account that knows no access entries, as ministack's."""
+    _, *words = line_of("deploy", "sam deploy ", f"{api[1]} AccessEntries=false")
+    name = words[words.index("--stack-name") + 1]
+    ministack.sam(*words, "--region", REGION)
+    cloud = ministack.client("cloudformation")
+    (stack,) = cloud.describe_stacks(StackName=name)["Stacks"]
+    given = {each["ParameterKey"]: each["ParameterValue"] for each in stack["Parameters"]}
+    assert (given["ReservedConcurrency"], given["ClusterName"]) == ("none", "prod")
+    assert any(each["OutputKey"] == "NoticeQueueUrl" for each in stack["Outputs"])
+    cloud.delete_stack(StackName=name)
+
+
 def test_readmes_line_hands_a_batch_to_the_function(
     docker: Engine, api: tuple[ScriptedServer, str]
 ) -> None:
-    (line,) = (each for each in blocks()["replay"].splitlines() if each.startswith("sam "))
-    command = [api[1] if each == "$cluster" else each for each in shlex.split(line)]
+    command = line_of("replay", "sam local ", api[1])
 
     answer, log = invoked(command, docker)
 
