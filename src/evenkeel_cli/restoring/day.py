@@ -56,9 +56,10 @@ class Day:
         simulation.advance(LATE)
         while not self.is_at_rest and simulation.clock.now() - began < LENGTH:
             simulation.advance(BETWEEN_RUNS)
-            self._last = self._look()
             new = simulation.journal.entries[known:]
             known += len(new)
+            if new or len(self.rows) == 1:  # a run of which nothing is told has changed nothing
+                self._last = self._look()
             self.rows.append(self._row(simulation.clock.now() - began - LATE, new))
             self.is_at_rest = not has_work(self._last)
 

