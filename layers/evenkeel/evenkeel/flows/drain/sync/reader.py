@@ -190,7 +190,7 @@ def read_facts(
     reader = Reader(cluster, view, labels, recorder, Questions(AtOnce(), clock))
     while True:
         on_doomed = (pod for name in view.nodes.dooms for pod in view.pods.on(name))
-        for key in view.pods.controllers_of(on_doomed if of_doomed else view.pods):
+        for key in sorted(view.pods.controllers_of(on_doomed if of_doomed else view.pods)):
             if pods := view.pods.members.of(key):
                 needs = owner_and_namespace(view, key, pods)
                 view.facts.set(key, {**needs, **nodes_of(view, key, pods)})
