@@ -26,7 +26,7 @@ from tests.kit.manifests import resource
 
 SMALL = ("--synthetic", "12x60", "--node-start", "90s")
 TWO = ("--seeds", "2")
-HARD = (*SMALL, *TWO, "--storm", "all", "--seats", "0")
+HARD = (*SMALL, "--seeds", "4", "--storm", "all")
 """Storms in which three workloads come to zero."""
 SETTING = Setting(
     shape=Share(1.0, timedelta()),
@@ -186,7 +186,7 @@ def test_people_see_what_helped_beside_how_it_was() -> None:
     assert shown[head + 1].endswith("none, as it is")
     assert shown[head + 2].startswith("yes     3/3")
     assert shown[head + 2].endswith("evenkeel.dev/on-demand")
-    assert "evenkeel.dev/on-demand: on 3 workloads: team-0/deploy/app-0: 1, " in "\n".join(shown)
+    assert "evenkeel.dev/on-demand: on 3 workloads: team-1/deploy/app-1: 1, " in "\n".join(shown)
 
 
 def test_what_is_enough_is_so_in_as_many_new_storms() -> None:
