@@ -230,6 +230,7 @@ class _World:
                 holder=f"environment-{next(self.numbers)}",
                 window=self.scene.window,
                 pods_each=self.scene.pods_each,
+                seats=0,  # the invariants are of workloads' pods; the dominance worlds have seats
             )
             return handover.build(settings, ports, self.wake_ups)
 
