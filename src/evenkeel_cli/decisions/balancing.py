@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 
 from evenkeel.decisions.drain.namespace_objects import NamespaceObjects
 from evenkeel.decisions.drain.settling import BEHIND_BALANCER
+from evenkeel.decisions.placement.pre_stop import sleep_said
 from evenkeel.model import names
-from evenkeel.model.annotations import PRE_STOP_SLEEP
 from evenkeel.model.balancers import IP, TargetGroupBinding
 from evenkeel.model.cluster_objects import Namespace
 from evenkeel.model.meta import Reference
@@ -45,7 +45,7 @@ def costs(
     if not leading:
         return
     by = f"{' and '.join(leading)} makes its pods targets"
-    is_given = home is not None and home.metadata.labels.get(names.READINESS_GATES) == "enabled"
+    is_given = home is not None and _gives_gates(home)
     if not pod.spec.readiness_gates and not is_given and min_ready_seconds < SECONDS:
         yield Cost(
             f"{by}, which get requests some 15 s after they are Ready, and neither a readiness gate"
@@ -54,10 +54,8 @@ def costs(
             GATES,
         )
     notes = home.metadata.annotations if home is not None else {}
-    said = PRE_STOP_SLEEP.of(pod.metadata.annotations)
-    is_asleep = bool(PRE_STOP_SLEEP.of(notes) if said is None else said)
     ends = any(not (each.lifecycle and each.lifecycle.pre_stop) for each in pod.spec.containers)
-    if ends and not is_asleep:
+    if ends and not sleep_said(pod.metadata.annotations, notes):
         yield Cost(
             f"{by}, which get requests for some seconds after they are told to go, and a container"
             " without a preStop hook may have ended by then",
@@ -89,6 +87,10 @@ def without_gates(
 ) -> tuple[int, list[str]]:
     """In how many namespaces pods are targets, and in which of them new ones get no gate."""
     there = {each.namespace for each in bindings if each.to_pods}
-    labels = {home.name: home.metadata.labels for home in homes}
-    gated = {name for name in there if labels.get(name, {}).get(names.READINESS_GATES) == "enabled"}
+    gated = {home.name for home in homes if _gives_gates(home)}
     return len(there), sorted(there - gated)
+
+
+def _gives_gates(home: Namespace) -> bool:
+    """Whether new pods of a namespace get readiness gates."""
+    return home.metadata.labels.get(names.READINESS_GATES) == "enabled"

@@ -9,18 +9,27 @@ from evenkeel.model.pod import DEFAULT_GRACE_SECONDS
 from evenkeel.model.request import Operation, pointer
 
 
+def sleep_said(
+    of_pod: Mapping[str, str] | None, of_namespace: Mapping[str, str] | None
+) -> timedelta:
+    """How long containers are to sleep, by a pod's annotations, else by its namespace's; or zero.
+
+    Those of the pod count unless they say nothing that can be read.
+    """
+    said = PRE_STOP_SLEEP.of(of_pod)
+    return said if said is not None else PRE_STOP_SLEEP.of(of_namespace) or timedelta()
+
+
 def sleep_operations(pod: NewPod, of_namespace: Mapping[str, str]) -> Iterator[Operation]:
     """Have each container of a pod sleep that has no preStop hook.
 
     A pod that is told to go leaves its Services at once, and what follows them stops sending it
     requests a moment later. A container that sleeps meanwhile meets none with a closed listener.
 
-    ``of_namespace``: its namespace's annotations, which count where its own say nothing that can be
-    read. The sleep is part of the grace period, and takes no more than half of it.
+    ``of_namespace``: its namespace's annotations (``sleep_said``). The sleep is part of the grace
+    period, and takes no more than half of it.
     """
-    said = PRE_STOP_SLEEP.of(pod.metadata.annotations)
-    if said is None:
-        said = PRE_STOP_SLEEP.of(of_namespace) or timedelta()
+    said = sleep_said(pod.metadata.annotations, of_namespace)
     grace = pod.spec.termination_grace_period_seconds
     grace = DEFAULT_GRACE_SECONDS if grace is None else grace
     seconds = min(said // timedelta(seconds=1), grace // 2)
